@@ -1,0 +1,19 @@
+/** Keys of what the decorators store. Strings, so that two copies of this library read the same. */
+
+/** On the method's prototype and name, and again on the function itself: `McpToolOptions`. */
+export const TOOL_METADATA = 'nest-mcp:tool';
+
+/** On the class and method: index of the parameter marked `@McpArgs()`. */
+export const ARGS_METADATA = 'nest-mcp:args';
+
+/** On the class and method: index of the parameter marked `@McpCtx()`. */
+export const CONTEXT_METADATA = 'nest-mcp:context';
+
+/** On the class and method: parameter bindings in the form Nest's pipeline reads. Written at start. */
+export const PARAMS_METADATA = 'nest-mcp:params';
+
+/** On the endpoint's route handler, so that it is recognised wherever Nest mounts it. */
+export const ENDPOINT_METADATA = 'nest-mcp:endpoint';
+
+/** Nest's mark of a class whose methods are entry points, so that scoped global enhancers attach to it. */
+export const ENTRY_PROVIDER_METADATA = '__entryProvider__';

@@ -1,0 +1,56 @@
+import 'reflect-metadata';
+import type { McpIcon } from '../protocol/result-encoder.js';
+import { ENTRY_PROVIDER_METADATA, TOOL_METADATA } from './metadata-keys.js';
+
+/** Options of `@McpTool()`. @publicApi */
+export interface McpToolOptions {
+  /** 1 to 128 characters out of letters, digits, `_`, `-` and `.`; default: the method's name. */
+  name?: string;
+  /** The name for people. */
+  title?: string;
+  /** What the tool does, for the model that chooses it. */
+  description?: string;
+  icons?: McpIcon[];
+  /** `_meta` of the tool in the list. */
+  meta?: Record<string, unknown>;
+  /** DTO class of the arguments, where the parameter's type does not say it. */
+  input?: new (...args: never[]) => object;
+  /** Short for `annotations: { readOnlyHint: true }`. */
+  readOnly?: boolean;
+  /**
+   * Hints for the client; all four are always sent. Defaults: not read-only, destructive, not idempotent,
+   * open world; a read-only tool counts as not destructive and idempotent.
+   * Source: Tools, Tool Annotations, 2025-03-26.
+   */
+  annotations?: {
+    readOnlyHint?: boolean;
+    destructiveHint?: boolean;
+    idempotentHint?: boolean;
+    openWorldHint?: boolean;
+  };
+  /** ms this tool may take; default `limits.handlerTime`. */
+  timeout?: number;
+}
+
+/**
+ * Makes a method of a provider or controller a tool. Its DTO parameter gives the input schema and is
+ * validated; guards, pipes, interceptors and filters apply as on a route.
+ *
+ * @param nameOrOptions the name alone, or the options
+ * @example
+ * @McpTool({ description: 'Finds tickets', readOnly: true })
+ * searchTickets(query: SearchTicketsDto) { return this.tickets.search(query); }
+ * @publicApi
+ */
+export function McpTool(nameOrOptions: string | McpToolOptions = {}): MethodDecorator {
+  const options = typeof nameOrOptions === 'string' ? { name: nameOrOptions } : nameOrOptions;
+  return (target, key, descriptor) => {
+    if (typeof target === 'function' || typeof descriptor.value !== 'function') {
+      const owner = typeof target === 'function' ? target.name : target.constructor.name;
+      throw new TypeError(`@McpTool() on ${owner}.${String(key)}: only an instance method can be a tool`);
+    }
+    Reflect.defineMetadata(TOOL_METADATA, options, target, key);
+    Reflect.defineMetadata(TOOL_METADATA, options, descriptor.value);
+    Reflect.defineMetadata(ENTRY_PROVIDER_METADATA, true, target.constructor);
+  };
+}

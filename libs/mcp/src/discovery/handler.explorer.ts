@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
+import type { Module } from '@nestjs/core/injector/module.js';
+import { TOOL_METADATA } from '../decorators/metadata-keys.js';
+import type { McpToolOptions } from '../decorators/tool.decorator.js';
+import { UnprotectedHandlerException } from './boot.exceptions.js';
+import type { HandlerLocation } from './registration.js';
+
+/** A decorated method as it was found. */
+export interface FoundTool {
+  readonly location: HandlerLocation;
+  readonly options: McpToolOptions;
+}
+
+/** Walks the providers and controllers of every module and collects decorated methods, in Nest's order. */
+@Injectable()
+export class HandlerExplorer {
+  constructor(private readonly modules: ModulesContainer) {}
+
+  findTools(): FoundTool[] {
+    const found: FoundTool[] = [];
+    for (const [moduleKey, host] of this.modules.entries()) {
+      for (const wrapper of [...host.providers.values(), ...host.controllers.values()]) {
+        const prototype = prototypeOf(wrapper);
+        if (prototype) found.push(...findIn(prototype, wrapper, host, moduleKey));
+      }
+    }
+    return found;
+  }
+
+  /** How many modules of that class the application has. */
+  countModules(metatype: object): number {
+    return [...this.modules.values()].filter((module) => module.metatype === metatype).length;
+  }
+}
+
+/** A provider may be anything: null, a number, an object without prototype. Only class instances count. */
+function prototypeOf(wrapper: InstanceWrapper): object | undefined {
+  if (wrapper.isAlias) return undefined;
+  const instance: unknown = wrapper.instance;
+  if (typeof instance !== 'object' || instance === null) return undefined;
+  const prototype = Object.getPrototypeOf(instance) as object | null;
+  return prototype === null || prototype === Object.prototype ? undefined : prototype;
+}
+
+function* findIn(
+  prototype: object,
+  wrapper: InstanceWrapper,
+  host: Module,
+  moduleKey: string,
+): Generator<FoundTool> {
+  const classRef = prototype.constructor as HandlerLocation['classRef'];
+  for (const [methodName, owner] of methodsOf(prototype)) {
+    const options = Reflect.getOwnMetadata(TOOL_METADATA, owner, methodName) as McpToolOptions | undefined;
+    if (!options) continue;
+    const method = (prototype as Record<string, unknown>)[methodName] as HandlerLocation['method'];
+    const where = `${classRef.name}.${methodName}`;
+    if (Reflect.getMetadata(TOOL_METADATA, method) !== options) {
+      throw new UnprotectedHandlerException(
+        where,
+        'a decorator above @McpTool() replaced the method, so what @UseGuards() and its kind stored is lost. ' +
+          'Put that decorator last, directly above the method.',
+      );
+    }
+    yield { location: { where, wrapper, host, moduleKey, classRef, methodName, method }, options };
+  }
+}
+
+/** Every method name of a prototype chain with the prototype that holds it, nearest first, base classes last. */
+function methodsOf(prototype: object): Map<string, object> {
+  const methods = new Map<string, object>();
+  for (
+    let at: object | null = prototype;
+    at && at !== Object.prototype;
+    at = Object.getPrototypeOf(at) as object | null
+  ) {
+    for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(at))) {
+      if (name !== 'constructor' && typeof property.value === 'function' && !methods.has(name))
+        methods.set(name, at);
+    }
+  }
+  return methods;
+}

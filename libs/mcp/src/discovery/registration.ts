@@ -1,0 +1,26 @@
+import type { Module } from '@nestjs/core/injector/module.js';
+import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
+import type { ToolDescriptor } from '../protocol/result-encoder.js';
+import type { ArgumentsContract } from '../schema/arguments.contract.js';
+
+/** The method behind a tool, and where Nest keeps it. */
+export interface HandlerLocation {
+  /** `Class.method`, for messages. */
+  readonly where: string;
+  readonly wrapper: InstanceWrapper;
+  readonly host: Module;
+  /** Key of the host among the application's modules. */
+  readonly moduleKey: string;
+  readonly classRef: new (...args: never[]) => object;
+  readonly methodName: string;
+  readonly method: (...args: unknown[]) => unknown;
+}
+
+/** All that is known of a tool at start; never changed afterwards. */
+export interface ToolRegistration {
+  readonly location: HandlerLocation;
+  readonly descriptor: ToolDescriptor;
+  readonly contract: ArgumentsContract;
+  /** ms; the server's `limits.handlerTime` where the tool says nothing. */
+  readonly timeout: number | undefined;
+}

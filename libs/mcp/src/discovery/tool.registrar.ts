@@ -1,0 +1,127 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { ApplicationConfig } from '@nestjs/core';
+import type { McpToolOptions } from '../decorators/tool.decorator.js';
+import { LOG_CONTEXT } from '../mcp.constants.js';
+import type { ToolAnnotations, ToolDescriptor } from '../protocol/result-encoder.js';
+import { dtoContract, emptyContract, type ArgumentsContract } from '../schema/arguments.contract.js';
+import {
+  DuplicateToolException,
+  InvalidToolNameException,
+  InvalidToolOptionException,
+  RouteToolException,
+  UnusableArgumentsException,
+} from './boot.exceptions.js';
+import { HandlerExplorer, type FoundTool } from './handler.explorer.js';
+import { bindParameters } from './parameter.binder.js';
+import { assertProtected } from './protection.check.js';
+import type { ToolRegistration } from './registration.js';
+
+const LEGAL_NAME = /^[A-Za-z0-9_.-]{1,128}$/;
+const SAFE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const MAX_TIMEOUT = 2 ** 31 - 1;
+
+/** Turns decorated methods into registrations, once; refuses every mistake it can see. */
+@Injectable()
+export class ToolRegistrar {
+  private readonly logger = new Logger(LOG_CONTEXT);
+
+  constructor(
+    private readonly explorer: HandlerExplorer,
+    private readonly config: ApplicationConfig,
+  ) {}
+
+  /** The tools by name, in the order they were found. */
+  register(): Map<string, ToolRegistration> {
+    const tools = new Map<string, ToolRegistration>();
+    for (const found of this.explorer.findTools()) {
+      const tool = this.registration(found);
+      const { name } = tool.descriptor;
+      const { where, host } = tool.location;
+      const taken = tools.get(name)?.location;
+      if (taken)
+        throw new DuplicateToolException(name, placeOf(taken.where, taken.host), placeOf(where, host));
+      tools.set(name, tool);
+    }
+    return tools;
+  }
+
+  private registration({ location, options }: FoundTool): ToolRegistration {
+    const { where, method } = location;
+    if (Reflect.hasMetadata('path', method)) throw new RouteToolException(where);
+    const name = this.checkName(options.name ?? location.methodName, where);
+    checkOptions(options, where);
+    assertProtected(location, this.config);
+    const dto = bindParameters(location, options.input);
+    const contract = contractOf(dto, where);
+    return {
+      location,
+      descriptor: descriptorOf(name, options, contract),
+      contract,
+      timeout: options.timeout,
+    };
+  }
+
+  private checkName(name: string, where: string): string {
+    if (!LEGAL_NAME.test(name)) throw new InvalidToolNameException(name, where);
+    if (!SAFE_NAME.test(name)) {
+      this.logger.warn(
+        `${where}: tool name "${name}" is legal, but some clients take only 1 to 64 letters, digits, "_" and "-"`,
+      );
+    }
+    return name;
+  }
+}
+
+function placeOf(where: string, host: { metatype: { name: string } }): string {
+  return `${where} (${host.metatype.name})`;
+}
+
+function checkOptions({ timeout, icons }: McpToolOptions, where: string): void {
+  if (timeout !== undefined && !(Number.isInteger(timeout) && timeout > 0 && timeout <= MAX_TIMEOUT)) {
+    throw new InvalidToolOptionException(
+      where,
+      'timeout',
+      `must be an integer from 1 to ${MAX_TIMEOUT}, in milliseconds`,
+    );
+  }
+  const bad = icons?.find(({ src }) => !/^(https|data):/.test(src));
+  if (bad) {
+    throw new InvalidToolOptionException(
+      where,
+      'icons',
+      `has ${JSON.stringify(bad.src)}: clients load only https: and data: addresses`,
+    );
+  }
+}
+
+function contractOf(dto: (new (...args: never[]) => object) | undefined, where: string): ArgumentsContract {
+  if (!dto) return emptyContract;
+  try {
+    return dtoContract(dto);
+  } catch (error) {
+    throw new UnusableArgumentsException(where, error as Error);
+  }
+}
+
+function descriptorOf(name: string, options: McpToolOptions, contract: ArgumentsContract): ToolDescriptor {
+  const { title, description, icons, meta } = options;
+  return {
+    name,
+    title,
+    description,
+    icons,
+    meta,
+    inputSchema: contract.schema,
+    annotations: annotationsOf(options),
+  };
+}
+
+function annotationsOf({ readOnly, annotations = {} }: McpToolOptions): ToolAnnotations {
+  const readOnlyHint = annotations.readOnlyHint ?? readOnly ?? false;
+  return {
+    readOnlyHint,
+    destructiveHint: annotations.destructiveHint ?? !readOnlyHint,
+    idempotentHint: annotations.idempotentHint ?? readOnlyHint,
+    openWorldHint: annotations.openWorldHint ?? true,
+  };
+}

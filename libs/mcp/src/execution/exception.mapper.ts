@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable, Logger } from '@nestjs/common';
+import { LOG_CONTEXT } from '../mcp.constants.js';
+import { errorResult, type ToolResult } from '../protocol/content.js';
+import { ErrorCode } from '../protocol/error-codes.js';
+import type { RpcError } from '../protocol/json-rpc.js';
+import { McpError } from '../protocol/mcp-error.js';
+import { InvalidArgumentsException } from './invalid-arguments.exception.js';
+import { UnserialisableResultException } from './result.mapper.js';
+
+/** What is thrown in a handler's pipeline, as what the client reads; the rest of it goes to the log alone. */
+@Injectable()
+export class ExceptionMapper {
+  private readonly logger = new Logger(LOG_CONTEXT);
+
+  /**
+   * A thrown value as a result that a model can act on. An `HttpException` below 500 keeps its message;
+   * anything else becomes a fixed text with a correlation id.
+   *
+   * @throws McpError as it is: it chooses the JSON-RPC error itself
+   */
+  toToolResult(thrown: unknown, tool: string): ToolResult {
+    if (McpError.is(thrown)) throw thrown;
+    if (thrown instanceof InvalidArgumentsException) {
+      return errorResult(
+        `Invalid arguments for ${tool}:\n${thrown.issues.map((issue) => `- ${issue}`).join('\n')}`,
+      );
+    }
+    if (thrown instanceof UnserialisableResultException) {
+      const id = this.log(thrown.cause ?? thrown, tool);
+      return errorResult(`The tool returned a value that JSON cannot carry (reference ${id})`);
+    }
+    const text = clientText(thrown);
+    return text === undefined ? this.unexpected(thrown, tool) : errorResult(text);
+  }
+
+  /** The fixed text for what nobody foresaw; the log has the rest under the same id. */
+  unexpected(thrown: unknown, tool: string): ToolResult {
+    return errorResult(`The tool failed (reference ${this.log(thrown, tool)})`);
+  }
+
+  /** The JSON-RPC form of a failure outside a handler. */
+  toRpcError(thrown: unknown, method: string): RpcError {
+    return {
+      code: ErrorCode.InternalError,
+      message: `Internal error (reference ${this.log(thrown, method)})`,
+    };
+  }
+
+  private log(thrown: unknown, where: string): string {
+    const id = randomUUID();
+    this.logger.error(`${where} failed (reference ${id}): ${describe(thrown)}`);
+    return id;
+  }
+}
+
+interface HttpExceptionLike {
+  getStatus(): number;
+  getResponse(): unknown;
+}
+
+/** By shape, so that an exception of another copy of Nest counts as well. */
+function isHttpException(thrown: unknown): thrown is HttpExceptionLike & Error {
+  return (
+    thrown instanceof Error &&
+    typeof (thrown as Partial<HttpExceptionLike>).getStatus === 'function' &&
+    typeof (thrown as Partial<HttpExceptionLike>).getResponse === 'function'
+  );
+}
+
+function clientText(thrown: unknown): string | undefined {
+  if (!isHttpException(thrown) || thrown.getStatus() >= 500) return undefined;
+  const body = thrown.getResponse();
+  if (typeof body === 'string') return body;
+  const message = (body as { message?: unknown } | null)?.message;
+  if (Array.isArray(message)) return message.map((line) => `- ${String(line)}`).join('\n');
+  return typeof message === 'string' ? message : thrown.message;
+}
+
+/** For the log. Even a thrown value whose members throw must not take the call with it. */
+function describe(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? (thrown.stack ?? String(thrown)) : `thrown: ${String(thrown)}`;
+  } catch {
+    return 'thrown value that cannot be shown';
+  }
+}

@@ -1,0 +1,158 @@
+import { Injectable } from '@nestjs/common';
+import {
+  ApplicationConfig,
+  ContextIdFactory,
+  ExternalContextCreator,
+  ModuleRef,
+  type ContextId,
+} from '@nestjs/core';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
+import { PARAMS_METADATA } from '../decorators/metadata-keys.js';
+import { UnprotectedHandlerException } from '../discovery/boot.exceptions.js';
+import { CONTEXT_SLOT, HIDDEN_SLOT } from '../discovery/parameter.binder.js';
+import type { HandlerLocation, ToolRegistration } from '../discovery/registration.js';
+import type { CallOrigin, McpContext } from '../protocol/call-context.js';
+import type { ToolResult } from '../protocol/content.js';
+import type { JsonObject } from '../protocol/json-rpc.js';
+import type { ArgumentsContract } from '../schema/arguments.contract.js';
+import { ExceptionMapper } from './exception.mapper.js';
+import { ADMISSION_INDEX, ARGUMENTS_INDEX, CONTEXT_INDEX } from './mcp-execution-context.js';
+import { answerOf, responseFacade } from './response-facade.js';
+import { mapAnswer, mapResult } from './result.mapper.js';
+import { admitArguments, hasOwnValidation } from './validation.js';
+
+/** Runs a tool through Nest's pipeline. Rejects with `McpError` only. */
+export type InvokeTool = (raw: JsonObject, context: McpContext, origin: CallOrigin) => Promise<ToolResult>;
+
+/** A handler with its guards, interceptors and pipes round it, and its exception filters. */
+interface Pipeline {
+  run(...args: unknown[]): Promise<unknown>;
+  filter(thrown: unknown, host: ExecutionContextHost): unknown;
+}
+
+type Acquire = (request: unknown) => Pipeline | Promise<Pipeline>;
+
+/** Raw arguments as the pipeline carries them, with the contract they have to meet. */
+interface Admission {
+  readonly contract: ArgumentsContract;
+  readonly isValidatedByApp: boolean;
+}
+
+const CONTEXT_TYPE = 'mcp';
+const next = () => undefined;
+
+/** Members of `ExternalContextCreator` that exist in Nest 11 and 12, but not in its types. */
+interface CreatorInternals {
+  filtersContextCreator: {
+    create(...args: unknown[]): Record<string, (thrown: unknown, host: ExecutionContextHost) => unknown>;
+  };
+}
+
+/** Builds, once per tool, the closure that a call goes through. */
+@Injectable()
+export class HandlerFactory {
+  constructor(
+    private readonly creator: ExternalContextCreator,
+    private readonly config: ApplicationConfig,
+    private readonly exceptions: ExceptionMapper,
+  ) {}
+
+  create({ location, contract, descriptor }: ToolRegistration): InvokeTool {
+    const admission = { contract, isValidatedByApp: hasOwnValidation(location, this.config) };
+    const acquire = location.wrapper.isDependencyTreeStatic()
+      ? this.acquireStatic(location)
+      : this.acquireScoped(location);
+    return async (raw, context, origin) => {
+      const facade = responseFacade(origin.response as object | undefined);
+      try {
+        const args = [origin.request, facade, next, raw, context, admission];
+        const value = await this.runFiltered(await acquire(origin.request), args);
+        const answer = answerOf(facade);
+        if (!answer) return await mapResult(value);
+        return (
+          (await mapAnswer(answer)) ??
+          this.exceptions.unexpected(`answered with status ${answer.status}`, descriptor.name)
+        );
+      } catch (thrown) {
+        return this.exceptions.toToolResult(thrown, descriptor.name);
+      }
+    };
+  }
+
+  /** Exception filters see what was thrown as in a route; what they return is the result. */
+  private async runFiltered(pipeline: Pipeline, args: unknown[]): Promise<unknown> {
+    try {
+      return await pipeline.run(...args);
+    } catch (thrown) {
+      const host = new ExecutionContextHost(args);
+      host.setType(CONTEXT_TYPE);
+      const value: unknown = await pipeline.filter(thrown, host);
+      if (value !== undefined || answerOf(args[1] as object)) return value;
+      throw thrown;
+    }
+  }
+
+  private acquireStatic(location: HandlerLocation): Acquire {
+    const pipeline = this.pipeline(location, location.wrapper.instance as object, undefined);
+    return () => pipeline;
+  }
+
+  /** A new instance for each call, from the handler's own module, in a context id of the call's own. */
+  private acquireScoped(location: HandlerLocation): Acquire {
+    const { wrapper, host } = location;
+    const moduleRef = host.providers.get(ModuleRef)?.instance as ModuleRef;
+    return async (request) => {
+      const contextId = ContextIdFactory.getByRequest(request as object);
+      moduleRef.registerRequestByContextId(contextId.payload ?? request, contextId);
+      const instance = await moduleRef.resolve<object>(wrapper.token as string, contextId, { strict: true });
+      return this.pipeline(location, instance, contextId);
+    };
+  }
+
+  private pipeline(location: HandlerLocation, instance: object, contextId: ContextId | undefined): Pipeline {
+    const { moduleKey, methodName, wrapper, where } = location;
+    // Nest finds a handler's module by its class and among providers only: a controller's guards would be
+    // skipped, and of a class that two modules provide the wrong ones run. The module is known here.
+    const bound = Object.create(this.creator, {
+      getContextModuleKey: { value: () => moduleKey },
+      getHostModuleKey: { value: () => moduleKey },
+    }) as ExternalContextCreator;
+    // Enhancer metadata is read off this very function, so it is passed as it is, never wrapped.
+    const method = (instance as Record<string, (...args: unknown[]) => unknown>)[methodName]!;
+    const run = bound.create(
+      instance,
+      method,
+      methodName,
+      PARAMS_METADATA,
+      PARAMS_FACTORY,
+      contextId,
+      wrapper.id,
+      { guards: true, interceptors: true, filters: false },
+      CONTEXT_TYPE,
+    ) as Pipeline['run'];
+    const { filtersContextCreator } = bound as unknown as CreatorInternals;
+    const filters = filtersContextCreator?.create(instance, method, moduleKey, contextId, wrapper.id);
+    const invoke = filters?.['invokeCustomFilters'] ?? filters?.['invokeCustomFilter'];
+    if (!invoke)
+      throw new UnprotectedHandlerException(
+        where,
+        'this version of @nestjs/core keeps exception filters elsewhere',
+      );
+    return { run, filter: (thrown, host) => invoke.call(filters, thrown, host) ?? undefined };
+  }
+}
+
+/**
+ * Gives each parameter its value, after guards and interceptors, before pipes. One for all handlers and
+ * without state of its own: Nest keeps the first one it sees for a method.
+ */
+const PARAMS_FACTORY = {
+  exchangeKeyForValue(slot: number, _data: unknown, args: unknown[]): unknown {
+    const context = args[CONTEXT_INDEX] as McpContext;
+    context.fixCaller();
+    if (slot === CONTEXT_SLOT) return context;
+    const { contract, isValidatedByApp } = args[ADMISSION_INDEX] as Admission;
+    const admitted = admitArguments(contract, args[ARGUMENTS_INDEX] as JsonObject, isValidatedByApp);
+    return slot === HIDDEN_SLOT ? admitted.then(() => undefined) : admitted;
+  },
+};

@@ -1,0 +1,108 @@
+import {
+  Inject,
+  Module,
+  Optional,
+  type DynamicModule,
+  type MiddlewareConsumer,
+  type NestModule,
+  type OnApplicationBootstrap,
+  type Provider,
+  type Type,
+} from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
+import { ModuleImportException } from './discovery/boot.exceptions.js';
+import { HandlerExplorer } from './discovery/handler.explorer.js';
+import { McpRegistry } from './discovery/mcp.registry.js';
+import { assertEnhancersRegistered } from './discovery/protection.check.js';
+import { ToolRegistrar } from './discovery/tool.registrar.js';
+import { ExceptionMapper } from './execution/exception.mapper.js';
+import { HandlerFactory } from './execution/handler.factory.js';
+import { MCP_OPTIONS, MCP_SETTINGS, MODULE_CLASS } from './mcp.constants.js';
+import type { McpModuleAsyncOptions, McpModuleOptions } from './mcp.options.js';
+import { settingsOf } from './mcp.settings.js';
+import { McpServer } from './server/mcp.server.js';
+import { BodyGate } from './transport/http/body-gate.js';
+import { HttpTransport } from './transport/http/http.transport.js';
+import { createEndpointController, decorate } from './transport/http/mcp-endpoint.controller.js';
+
+const DEFAULT_PATH = 'mcp';
+const ENDPOINT = Symbol.for('nest-mcp:endpoint-class');
+
+/**
+ * Lets the application speak MCP: finds `@McpTool()` methods in every module, and serves them at `/mcp`.
+ *
+ * @example
+ * @Module({ imports: [McpModule.forRoot({ name: 'helpdesk', version: '1.0.0' }), TicketsModule] })
+ * export class AppModule {}
+ * @publicApi
+ */
+@Module({})
+export class McpModule implements NestModule, OnApplicationBootstrap {
+  constructor(
+    @Optional() @Inject(ENDPOINT) private readonly endpoint: Type | undefined,
+    @Optional() @Inject(BodyGate) private readonly bodies: BodyGate | undefined,
+    private readonly modules: ModulesContainer,
+  ) {
+    if (!endpoint) {
+      throw new ModuleImportException(
+        "McpModule is imported without options: write imports: [McpModule.forRoot({ name: 'my-api', version: '1.0.0' })]",
+      );
+    }
+  }
+
+  /** With options that are known where the module is declared. */
+  static forRoot(options: McpModuleOptions): DynamicModule {
+    const endpoint = createEndpointController(options.path ?? DEFAULT_PATH, options.http?.decorators ?? []);
+    return moduleWith(endpoint, [{ provide: MCP_OPTIONS, useValue: options }]);
+  }
+
+  /** With options that a factory makes from other providers, for example a config service. */
+  static forRootAsync({ path, imports, inject, useFactory }: McpModuleAsyncOptions): DynamicModule {
+    const endpoint = createEndpointController(path ?? DEFAULT_PATH, []);
+    const make = async (...deps: unknown[]): Promise<McpModuleOptions> => {
+      const options = await useFactory(...(deps as never[]));
+      decorate(endpoint, options.http?.decorators ?? []);
+      return options;
+    };
+    return moduleWith(endpoint, [{ provide: MCP_OPTIONS, useFactory: make, inject: inject ?? [] }], imports);
+  }
+
+  /** Between the application's body parsers and its routes; never called where there is no HTTP. */
+  configure(_consumer: MiddlewareConsumer): void {
+    this.bodies?.installAfterParsers();
+  }
+
+  onApplicationBootstrap(): void {
+    for (const host of this.modules.values()) {
+      if (host.controllers.has(this.endpoint!))
+        assertEnhancersRegistered('The option `http.decorators`', host, [this.endpoint!]);
+    }
+  }
+}
+
+function moduleWith(
+  endpoint: Type,
+  options: Provider[],
+  imports: DynamicModule['imports'] = [],
+): DynamicModule {
+  return {
+    module: McpModule,
+    imports,
+    controllers: [endpoint],
+    providers: [
+      ...options,
+      { provide: MCP_SETTINGS, useFactory: settingsOf, inject: [MCP_OPTIONS] },
+      { provide: MODULE_CLASS, useValue: McpModule },
+      { provide: ENDPOINT, useValue: endpoint },
+      HandlerExplorer,
+      ToolRegistrar,
+      McpRegistry,
+      ExceptionMapper,
+      HandlerFactory,
+      McpServer,
+      BodyGate,
+      HttpTransport,
+    ],
+    exports: [McpRegistry],
+  };
+}

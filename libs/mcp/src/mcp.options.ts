@@ -1,0 +1,109 @@
+import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
+import type { McpCaller } from './protocol/call-context.js';
+import type { McpIcon } from './protocol/result-encoder.js';
+import type { McpRevision } from './protocol/versions.js';
+
+/**
+ * Limits of what one request, one call or one peer may take. Bytes, counts and milliseconds.
+ * @publicApi
+ */
+export interface McpLimits {
+  /** HTTP body, bytes; default 4 MiB. Beyond it: 413. */
+  body: number;
+  /** One line on stdio, bytes; default 10 MiB. Beyond it: -32600, and the rest of the line is thrown away. */
+  line: number;
+  /** Nesting of a message; default 64. Beyond it: -32600. */
+  depth: number;
+  /** Brackets and commas of a message; default 100 000. Beyond it: -32600. */
+  tokens: number;
+  /** ms until a body has to be there; default 30 000. After it: 408. */
+  bodyTime: number;
+  /** ms a handler may take; default 60 000. `McpToolOptions.timeout` changes it for one tool. */
+  handlerTime: number;
+  /** Calls running in this process; default 1 000. Beyond it: 503, on stdio -32600. */
+  inFlight: number;
+  /** Calls running on one stdio channel; default 100. Beyond it: -32600. */
+  inFlightPerChannel: number;
+  /** Bytes of one serialised result; default 8 MiB. Beyond it: -32603. */
+  resultSize: number;
+  /** ms that running calls get to finish at shutdown; default 5 000. */
+  shutdownGrace: number;
+}
+
+/** The HTTP endpoint. @publicApi */
+export interface McpHttpOptions {
+  /**
+   * Host names that clients may use beside the loopback ones, for example `['api.example.com']`. Where
+   * the socket is not a loopback one, setting this refuses every other name. Default: none.
+   */
+  allowedHosts?: string[];
+  /** Origins of web pages that may call, for example `['https://app.example.com']`. Default: none but loopback ones. */
+  allowedOrigins?: string[];
+  /**
+   * When the body is read: `'after-guards'` (default), so that nobody unknown makes us read; or
+   * `'before-guards'`, for guards that verify a signature over `request.rawBody`.
+   */
+  readBody?: 'after-guards' | 'before-guards';
+  /**
+   * Decorators of the application put on the endpoint class, for example `[Public(), SkipThrottle()]`.
+   * With `forRootAsync` only those that set metadata work, `UseGuards()` and its kind do not.
+   */
+  decorators?: ClassDecorator[];
+  /** `'auto'` (default): JSON, and a stream once something is sent before the result; `'json'`: never a stream. */
+  responses?: 'auto' | 'json';
+}
+
+/** Sessions of the revisions before 2026-07-28. @publicApi */
+export interface McpSessionOptions {
+  /** ms without a request until a session ends; default 1 800 000 (30 minutes). */
+  idle?: number;
+  /** Sessions of this process; default 1 000. At the cap the longest-idle one that is not busy goes; if all are busy: 503. */
+  max?: number;
+  /** Sessions of one caller; default 20. Without a caller only `max` applies. */
+  maxPerCaller?: number;
+}
+
+/** Needed before an async factory runs, so they stand beside it. @publicApi */
+export interface McpServerPlacement {
+  /** Route of the endpoint, under the application's global prefix; default `'mcp'`. */
+  path?: string;
+}
+
+/**
+ * @example McpModule.forRoot({ name: 'helpdesk', version: '1.0.0' })
+ * @publicApi
+ */
+export interface McpModuleOptions extends McpServerPlacement {
+  /** The server's name for programs. */
+  name: string;
+  version: string;
+  /** The server's name for people. */
+  title?: string;
+  /** What a model should know before it uses this server. */
+  instructions?: string;
+  icons?: McpIcon[];
+  websiteUrl?: string;
+  /** Revisions served; default all five. */
+  revisions?: McpRevision[];
+  http?: McpHttpOptions;
+  sessions?: McpSessionOptions;
+  limits?: Partial<McpLimits>;
+  /** Items on a page of a list; default 100. */
+  pageSize?: number;
+  /**
+   * Who is calling, read from the request after guards ran. Default: `request.user`'s `sub`, `id` or
+   * `userId`; a `user` with none of them refuses the call.
+   */
+  caller?: (request: unknown) => McpCaller | undefined;
+}
+
+/** @publicApi */
+export interface McpModuleAsyncOptions extends McpServerPlacement, Pick<ModuleMetadata, 'imports'> {
+  inject?: FactoryProvider['inject'];
+  /** Called once, at start, with what `inject` names. */
+  useFactory: (
+    ...deps: never[]
+  ) =>
+    | Omit<McpModuleOptions, keyof McpServerPlacement>
+    | Promise<Omit<McpModuleOptions, keyof McpServerPlacement>>;
+}

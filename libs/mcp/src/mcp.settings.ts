@@ -1,0 +1,153 @@
+import type { McpLimits, McpModuleOptions } from './mcp.options.js';
+import { McpBootException } from './mcp.exceptions.js';
+import type { McpCaller } from './protocol/call-context.js';
+import { ErrorCode } from './protocol/error-codes.js';
+import { isObject } from './protocol/json-rpc.js';
+import { McpError } from './protocol/mcp-error.js';
+import type { ServerIdentity } from './protocol/result-encoder.js';
+import { REVISIONS, ServedRevisions } from './protocol/versions.js';
+
+/** The options with every default filled in and every mistake refused. */
+export interface McpSettings {
+  readonly server: ServerIdentity;
+  readonly revisions: ServedRevisions;
+  readonly limits: McpLimits;
+  readonly sessions: { readonly idle: number; readonly max: number; readonly maxPerCaller: number };
+  readonly pageSize: number;
+  readonly readBody: 'after-guards' | 'before-guards';
+  readonly responses: 'auto' | 'json';
+  readonly allowedHosts: ReadonlySet<string>;
+  readonly allowedOrigins: ReadonlySet<string>;
+  callerOf(request: unknown): McpCaller | undefined;
+}
+
+const MiB = 1024 * 1024;
+
+const LIMITS: McpLimits = {
+  body: 4 * MiB,
+  line: 10 * MiB,
+  depth: 64,
+  tokens: 100_000,
+  bodyTime: 30_000,
+  handlerTime: 60_000,
+  inFlight: 1_000,
+  inFlightPerChannel: 100,
+  resultSize: 8 * MiB,
+  shutdownGrace: 5_000,
+};
+
+const SESSIONS = { idle: 1_800_000, max: 1_000, maxPerCaller: 20 };
+
+/** An option of the module that cannot be meant. */
+export class InvalidOptionException extends McpBootException {
+  constructor(option: string, problem: string) {
+    super(`McpModule: option \`${option}\` ${problem}`);
+  }
+}
+
+/** Fills in the defaults; throws `InvalidOptionException` for what cannot be meant. */
+export function settingsOf(options: McpModuleOptions): McpSettings {
+  for (const name of ['name', 'version'] as const) {
+    if (typeof options[name] !== 'string' || options[name] === '') {
+      throw new InvalidOptionException(
+        name,
+        "is required: McpModule.forRoot({ name: 'my-api', version: '1.0.0' })",
+      );
+    }
+  }
+  const { name, version, title, websiteUrl, icons, instructions, http = {}, caller } = options;
+  for (const icon of icons ?? []) checkIcon(icon.src);
+  return {
+    server: { name, version, title, websiteUrl, icons, instructions },
+    revisions: servedRevisions(options.revisions),
+    limits: counts('limits', LIMITS, options.limits),
+    sessions: counts('sessions', SESSIONS, options.sessions),
+    pageSize: counts(
+      '',
+      { pageSize: 100 },
+      options.pageSize === undefined ? {} : { pageSize: options.pageSize },
+    ).pageSize,
+    readBody: oneOf('http.readBody', http.readBody, ['after-guards', 'before-guards']),
+    responses: oneOf('http.responses', http.responses, ['auto', 'json']),
+    allowedHosts: new Set((http.allowedHosts ?? []).map(hostName)),
+    allowedOrigins: new Set((http.allowedOrigins ?? []).map(originOf)),
+    callerOf: caller ?? defaultCaller,
+  };
+}
+
+function servedRevisions(revisions: readonly string[] = REVISIONS): ServedRevisions {
+  const unknown = revisions.find((revision) => !REVISIONS.some((known) => known === revision));
+  if (unknown !== undefined) {
+    throw new InvalidOptionException(
+      'revisions',
+      `has ${JSON.stringify(unknown)}; known are ${REVISIONS.join(', ')}`,
+    );
+  }
+  if (revisions.length === 0)
+    throw new InvalidOptionException('revisions', 'is empty: leave it out to serve all');
+  return new ServedRevisions(REVISIONS.filter((revision) => revisions.includes(revision)));
+}
+
+/** Longer waits would fire at once: the largest delay of a Node timer. */
+const MAX_COUNT = 2 ** 31 - 1;
+
+function counts<T extends { [K in keyof T]: number }>(group: string, defaults: T, given: Partial<T> = {}): T {
+  const merged = { ...defaults };
+  for (const [name, value] of Object.entries(given) as [keyof T & string, number | undefined][]) {
+    const path = group ? `${group}.${name}` : name;
+    if (!Object.hasOwn(defaults, name)) {
+      throw new InvalidOptionException(path, `is unknown; known are ${Object.keys(defaults).join(', ')}`);
+    }
+    if (value === undefined) continue;
+    if (!Number.isInteger(value) || value < 1 || value > MAX_COUNT) {
+      throw new InvalidOptionException(path, `must be an integer from 1 to ${MAX_COUNT}`);
+    }
+    merged[name] = value as T[typeof name];
+  }
+  return merged;
+}
+
+function oneOf<T extends string>(option: string, value: T | undefined, allowed: readonly [T, ...T[]]): T {
+  if (value === undefined) return allowed[0];
+  if (allowed.includes(value)) return value;
+  throw new InvalidOptionException(option, `must be one of ${allowed.map((item) => `'${item}'`).join(', ')}`);
+}
+
+function hostName(host: string): string {
+  const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
+  if (name && name.port === '' && name.pathname === '/' && !host.includes('/')) return name.hostname;
+  throw new InvalidOptionException(
+    'http.allowedHosts',
+    `has ${JSON.stringify(host)}: write a host name without scheme, port and path, for example 'api.example.com'`,
+  );
+}
+
+function originOf(origin: string): string {
+  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
+  throw new InvalidOptionException(
+    'http.allowedOrigins',
+    `has ${JSON.stringify(origin)}: write scheme and host, for example 'https://app.example.com'`,
+  );
+}
+
+function checkIcon(src: string): void {
+  if (/^(https|data):/.test(src)) return;
+  throw new InvalidOptionException(
+    'icons',
+    `has ${JSON.stringify(src)}: clients load only https: and data: addresses`,
+  );
+}
+
+function defaultCaller(request: unknown): McpCaller | undefined {
+  const user = isObject(request) ? request['user'] : undefined;
+  if (user === undefined || user === null) return undefined;
+  const { sub, id, userId } = user as Record<string, unknown>;
+  const found = sub ?? id ?? userId;
+  if (typeof found === 'string' || typeof found === 'number' || typeof found === 'bigint')
+    return { id: String(found) };
+  throw new McpError(
+    ErrorCode.InternalError,
+    'Cannot tell who is calling: request.user has none of sub, id and userId. Set the option `caller` of McpModule.',
+  );
+}

@@ -1,0 +1,159 @@
+import type { CallLifetime } from './call-lifetime.js';
+import { idValue, notificationMessage, type JsonObject, type RequestId } from './json-rpc.js';
+import type { ClientInfo } from './request-meta.js';
+import type { McpEra, McpRevision } from './versions.js';
+
+/** Who is calling, as the application's guards found out. */
+export interface McpCaller {
+  /** Sessions and caps are bound to this id. */
+  readonly id: string;
+  readonly clientId?: string;
+  readonly scopes?: string[];
+  readonly claims?: unknown;
+}
+
+/** Which transport brought a call. */
+export type McpTransport = 'http' | 'stdio';
+
+/** Where a message came from: all that a transport tells the core, made once per message. */
+export interface CallOrigin {
+  readonly transport: McpTransport;
+  readonly era: McpEra;
+  readonly revision: McpRevision;
+  readonly client: ClientInfo;
+  readonly sessionId: string | undefined;
+  /** What guards see as the request: the framework's own, or the stand-in of stdio. */
+  readonly request: unknown;
+  /** The framework's response, or nothing on stdio. */
+  readonly response: unknown;
+  /** Reads the caller from the request as it stands now. */
+  callerOf(): McpCaller | undefined;
+  /**
+   * Sends a message on the request's own stream, before the answer. Missing where the client or the
+   * server wants plain answers. Resolves when the reader has room for more.
+   */
+  readonly emit: ((message: string) => void | Promise<void>) | undefined;
+}
+
+/** What a call asks for, read from its message. */
+export interface CallSubject {
+  readonly id: RequestId;
+  readonly method: string;
+  readonly name: string;
+  readonly meta: JsonObject;
+  /** JSON token, digits kept. */
+  readonly progressToken: string | undefined;
+}
+
+/**
+ * Everything a handler may know about the call it serves. A parameter of this type gets it, in any
+ * position; guards and interceptors reach it by `McpExecutionContext`.
+ *
+ * @example
+ * @McpTool({ description: 'Exports all tickets' })
+ * async exportTickets(args: ExportDto, ctx: McpContext) {
+ *   for (const [done, ticket] of tickets.entries()) {
+ *     ctx.signal.throwIfAborted();
+ *     await ctx.progress(done, tickets.length);
+ *   }
+ * }
+ * @publicApi
+ */
+export class McpContext {
+  private caught: { readonly caller: McpCaller | undefined } | undefined;
+  private reached = Number.NEGATIVE_INFINITY;
+
+  /** @internal */
+  constructor(
+    private readonly origin: CallOrigin,
+    private readonly subject: CallSubject,
+    private readonly lifetime: CallLifetime,
+  ) {}
+
+  /** The request's id; an integer beyond 2^53 is given as text. */
+  get requestId(): string | number {
+    return idValue(this.subject.id);
+  }
+
+  /** The MCP method, for example `tools/call`. */
+  get method(): string {
+    return this.subject.method;
+  }
+
+  /** The tool's name. */
+  get name(): string {
+    return this.subject.name;
+  }
+
+  /** `modern`: 2026-07-28, every request stands alone. `legacy`: a revision with a handshake. */
+  get era(): McpEra {
+    return this.origin.era;
+  }
+
+  get revision(): McpRevision {
+    return this.origin.revision;
+  }
+
+  get transport(): McpTransport {
+    return this.origin.transport;
+  }
+
+  /** What the client says of itself; never a base for decisions about access. */
+  get client(): ClientInfo {
+    return this.origin.client;
+  }
+
+  /** Who is calling: the option `caller`, read after the guards of this handler ran. */
+  get caller(): McpCaller | undefined {
+    return this.caught ? this.caught.caller : this.origin.callerOf();
+  }
+
+  /** The legacy HTTP session, if there is one. */
+  get sessionId(): string | undefined {
+    return this.origin.sessionId;
+  }
+
+  /** The request's `_meta`, empty where none was sent. */
+  get meta(): Readonly<Record<string, unknown>> {
+    return this.subject.meta;
+  }
+
+  /** The Express or Fastify request; on stdio the stand-in. */
+  get request(): unknown {
+    return this.origin.request;
+  }
+
+  /** Aborts on cancellation, on a closed stream (2026-07-28), at the time limit and at shutdown. */
+  get signal(): AbortSignal {
+    return this.lifetime.signal;
+  }
+
+  /**
+   * Tells the client how far the call is. Does nothing where the client did not ask for progress, and
+   * drops a value that does not exceed the last one. Await it: it waits for a slow reader.
+   * Source: Progress, all revisions.
+   *
+   * @throws TypeError when `progress` or `total` is not a finite number
+   */
+  async progress(progress: number, total?: number, message?: string): Promise<void> {
+    if (!Number.isFinite(progress) || (total !== undefined && !Number.isFinite(total))) {
+      throw new TypeError(
+        'ctx.progress(progress, total?, message?): progress and total must be finite numbers',
+      );
+    }
+    const { progressToken } = this.subject;
+    if (progressToken === undefined || !this.origin.emit || !this.lifetime.isOpen || progress <= this.reached)
+      return;
+    this.reached = progress;
+    const extra = total === undefined ? '' : `,"total":${total}`;
+    const text =
+      message === undefined || this.revision === '2024-11-05' ? '' : `,"message":${JSON.stringify(message)}`;
+    const params = `{"progressToken":${progressToken},"progress":${progress}${extra}${text}}`;
+    await this.origin.emit(notificationMessage('notifications/progress', params));
+  }
+
+  /** @internal Fixes the caller once this handler's guards have run. */
+  fixCaller(): void {
+    this.caught ??= { caller: this.origin.callerOf() };
+  }
+}

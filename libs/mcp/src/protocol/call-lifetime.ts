@@ -1,0 +1,57 @@
+/** Why a call ended before its handler did. */
+export type EndReason = 'cancelled' | 'disconnected' | 'timeout' | 'shutdown';
+
+const REASON_TEXT: Record<EndReason, string> = {
+  cancelled: 'The client cancelled the call',
+  disconnected: 'The client closed the connection',
+  timeout: 'The call ran into its time limit',
+  shutdown: 'The server is shutting down',
+};
+
+/**
+ * The span of one call: open until its answer is known, or until something ends it early. The abort
+ * signal is made only for a handler that asks for it.
+ */
+export class CallLifetime {
+  private controller: AbortController | undefined;
+  private reason: EndReason | undefined;
+  private finished = false;
+
+  /** Called once, when the call ends before its handler does. */
+  onEnd: ((reason: EndReason) => void) | undefined;
+
+  /** Whether messages may still be sent for this call. */
+  get isOpen(): boolean {
+    return !this.finished && this.reason === undefined;
+  }
+
+  /** What ended the call early, if anything did. */
+  get endReason(): EndReason | undefined {
+    return this.reason;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.controller) {
+      this.controller = new AbortController();
+      if (this.reason) this.controller.abort(abortError(this.reason));
+    }
+    return this.controller.signal;
+  }
+
+  /** Ends the call early: its signal aborts, and nothing more is sent for it. */
+  end(reason: EndReason): void {
+    if (!this.isOpen) return;
+    this.reason = reason;
+    this.controller?.abort(abortError(reason));
+    this.onEnd?.(reason);
+  }
+
+  /** The answer is known: nothing may follow it. */
+  finish(): void {
+    this.finished = true;
+  }
+}
+
+function abortError(reason: EndReason): DOMException {
+  return new DOMException(REASON_TEXT[reason], reason === 'timeout' ? 'TimeoutError' : 'AbortError');
+}

@@ -1,0 +1,78 @@
+import type { CallOrigin } from './call-context.js';
+import type { CallLifetime } from './call-lifetime.js';
+import type { Channel } from './in-flight.js';
+import { errorMessage, resultMessage, type RequestMessage, type RpcError } from './json-rpc.js';
+import { McpError } from './mcp-error.js';
+import { methodNotFound } from './message-parser.js';
+import type { McpEra } from './versions.js';
+
+/** What a method says: the JSON text of its result, an error, or nothing when the client is gone. */
+export type Answer =
+  { readonly result: string } | { readonly error: RpcError; readonly busy?: boolean } | undefined;
+
+/** What a transport sends: the message, and the error in it, which decides a status. */
+export interface Outcome {
+  readonly message: string;
+  readonly error: RpcError | undefined;
+  /** The refusal is for lack of room or time, not for what was asked. */
+  readonly busy: boolean;
+}
+
+/** A request on its way through the dispatcher. */
+export interface Delivery {
+  readonly request: RequestMessage;
+  readonly origin: CallOrigin;
+  readonly lifetime: CallLifetime;
+  /** The peer's id space; none where every request stands alone. */
+  readonly channel: Channel | undefined;
+}
+
+/** One entry of the method table. */
+export interface Method {
+  readonly era: McpEra | 'both';
+  answer(delivery: Delivery): Answer | Promise<Answer>;
+}
+
+/**
+ * The single way in: a request of any transport and either era finds its method here, and leaves as the
+ * bytes to send. Never rejects.
+ */
+export class Dispatcher {
+  /**
+   * @param methods the method table; a method that is not in it is answered by -32601
+   * @param onFault told of a failure that no method foresaw; gives the text to send
+   */
+  constructor(
+    private readonly methods: ReadonlyMap<string, Method>,
+    private readonly onFault: (fault: unknown, method: string) => RpcError,
+  ) {}
+
+  /** Resolves with what to send; with nothing when the request ended without an answer. */
+  async dispatch(delivery: Delivery): Promise<Outcome | undefined> {
+    const { request, origin } = delivery;
+    const method = this.methods.get(request.method);
+    let answer: Answer;
+    if (!method || (method.era !== 'both' && method.era !== origin.era)) {
+      answer = { error: methodNotFound(request.method) };
+    } else {
+      try {
+        answer = await method.answer(delivery);
+      } catch (fault) {
+        answer = { error: McpError.is(fault) ? rpcError(fault) : this.onFault(fault, request.method) };
+      }
+    }
+    if (!answer) return undefined;
+    if ('result' in answer)
+      return { message: resultMessage(request.id, answer.result), error: undefined, busy: false };
+    return {
+      message: errorMessage(request.id, answer.error),
+      error: answer.error,
+      busy: answer.busy === true,
+    };
+  }
+}
+
+/** The wire form of a thrown `McpError`. */
+export function rpcError({ code, message, data }: McpError): RpcError {
+  return data === undefined ? { code, message } : { code, message, data };
+}

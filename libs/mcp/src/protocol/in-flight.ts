@@ -1,0 +1,132 @@
+import { CallLifetime, type EndReason } from './call-lifetime.js';
+import { ErrorCode } from './error-codes.js';
+import { readId, type JsonObject, type RequestId, type RpcError } from './json-rpc.js';
+import { tokenAt } from './json-scan.js';
+
+/** The calls of one peer that share an id space: a stdio pipe or a legacy session. */
+export class Channel {
+  private readonly running = new Map<string, CallLifetime>();
+
+  constructor(readonly limit: number = Number.POSITIVE_INFINITY) {}
+
+  get isBusy(): boolean {
+    return this.running.size > 0;
+  }
+
+  get isFull(): boolean {
+    return this.running.size >= this.limit;
+  }
+
+  has(id: RequestId): boolean {
+    return this.running.has(id.key);
+  }
+
+  add(id: RequestId, lifetime: CallLifetime): void {
+    this.running.set(id.key, lifetime);
+  }
+
+  remove(id: RequestId): void {
+    this.running.delete(id.key);
+  }
+
+  /**
+   * `notifications/cancelled`: ends the call it names. An unknown, finished or malformed reference is
+   * ignored. Source: Cancellation, all revisions.
+   */
+  cancel(params: JsonObject | undefined, text: string): void {
+    const reference = params?.['requestId'];
+    const token =
+      typeof reference === 'string' ? JSON.stringify(reference) : tokenAt(text, ['params', 'requestId']);
+    const id = readId(token);
+    if (id) this.running.get(id.key)?.end('cancelled');
+  }
+
+  endAll(reason: EndReason): void {
+    this.running.forEach((lifetime) => lifetime.end(reason));
+  }
+}
+
+/** How a call came out: what its handler gave, or what ended it first. */
+export type CallEnd<T> = { readonly value: T } | { readonly ended: EndReason };
+
+/**
+ * All calls that run in this process, their number bounded, each with its time limit. A slot is freed
+ * when the call is answered or ended, even if its handler never settles.
+ */
+export class InFlight {
+  private readonly calls = new Set<CallLifetime>();
+  private closing = false;
+  private onIdle: (() => void) | undefined;
+
+  constructor(private readonly limit: number) {}
+
+  get size(): number {
+    return this.calls.size;
+  }
+
+  /** Why no further call is taken now, if so. */
+  refusal(id: RequestId, channel: Channel | undefined): (RpcError & { readonly busy: boolean }) | undefined {
+    const error = (message: string, busy: boolean) => ({ code: ErrorCode.InvalidRequest, message, busy });
+    if (this.closing) return error('The server is shutting down', true);
+    if (channel?.has(id)) return error('Invalid request: a call with this id is still running', false);
+    if (channel?.isFull)
+      return error(`Too many calls in flight on this channel: at most ${channel.limit}`, true);
+    if (this.calls.size >= this.limit) return error('Too many calls in flight: try again shortly', true);
+    return undefined;
+  }
+
+  /** Runs one call: resolves with what `work` gives, or with what ended the call before. Rejects as `work` does. */
+  run<T>(
+    id: RequestId,
+    lifetime: CallLifetime,
+    channel: Channel | undefined,
+    timeLimit: number,
+    work: () => Promise<T>,
+  ): Promise<CallEnd<T>> {
+    if (lifetime.endReason) return Promise.resolve({ ended: lifetime.endReason });
+    this.calls.add(lifetime);
+    channel?.add(id, lifetime);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => lifetime.end('timeout'), timeLimit);
+      const release = () => {
+        clearTimeout(timer);
+        this.calls.delete(lifetime);
+        channel?.remove(id);
+        if (this.calls.size === 0) this.onIdle?.();
+      };
+      lifetime.onEnd = (ended) => {
+        release();
+        resolve({ ended });
+      };
+      work().then(
+        (value) => {
+          if (!lifetime.isOpen) return;
+          lifetime.finish();
+          release();
+          resolve({ value });
+        },
+        (error: unknown) => {
+          if (!lifetime.isOpen) return;
+          lifetime.finish();
+          release();
+          reject(error as Error);
+        },
+      );
+    });
+  }
+
+  /** Takes no further calls, waits `grace` ms for those that run, then ends them. */
+  async close(grace: number): Promise<void> {
+    this.closing = true;
+    if (this.calls.size > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, grace);
+        this.onIdle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.calls.forEach((lifetime) => lifetime.end('shutdown'));
+  }
+}

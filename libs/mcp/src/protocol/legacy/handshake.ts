@@ -1,0 +1,32 @@
+import { ErrorCode } from '../error-codes.js';
+import { unsupportedVersion } from '../era.js';
+import { isObject, type JsonObject, type RpcError } from '../json-rpc.js';
+import { isImplementation, type ClientInfo } from '../request-meta.js';
+import type { McpRevision, ServedRevisions } from '../versions.js';
+
+/** What `initialize` settled. */
+export interface Handshake {
+  readonly revision: McpRevision;
+  readonly client: ClientInfo;
+}
+
+/**
+ * Reads `initialize` and chooses the revision. A revision that is not served is no error: the newest
+ * legacy one is offered instead. Source: Lifecycle, Version Negotiation, 2025-11-25.
+ */
+export function readHandshake(params: JsonObject | undefined, served: ServedRevisions): Handshake | RpcError {
+  const requested = params?.['protocolVersion'];
+  if (typeof requested !== 'string') return invalid('"protocolVersion" must be a string');
+  const revision = served.negotiate(requested);
+  if (!revision) return unsupportedVersion(requested, served);
+  const capabilities = params?.['capabilities'] ?? {};
+  if (!isObject(capabilities)) return invalid('"capabilities" must be an object');
+  const info = params?.['clientInfo'];
+  if (info === undefined) return { revision, client: { capabilities } };
+  if (!isImplementation(info)) return invalid('"clientInfo" must have a "name" and a "version"');
+  return { revision, client: { name: info.name, version: info.version, capabilities } };
+}
+
+function invalid(message: string): RpcError {
+  return { code: ErrorCode.InvalidParams, message: `Invalid params: ${message}` };
+}

@@ -1,0 +1,113 @@
+import { Inject, Module, type DynamicModule, type OnModuleInit, type Type } from '@nestjs/common';
+import { ApplicationConfig, ModuleRef, NestFactory } from '@nestjs/core';
+import { ModuleImportException } from './discovery/boot.exceptions.js';
+import { McpServer } from './server/mcp.server.js';
+import { guardStdout } from './transport/stdio/stdout-guard.js';
+import { serveStreams } from './transport/stdio/stdio.transport.js';
+import type { McpStdioRequestOptions } from './transport/stdio/stdio-request.js';
+
+/** What `configure` may set: the part of a Nest application that has a meaning without HTTP. @publicApi */
+export interface McpStdioApp {
+  useGlobalGuards(...guards: unknown[]): this;
+  useGlobalPipes(...pipes: unknown[]): this;
+  useGlobalInterceptors(...interceptors: unknown[]): this;
+  useGlobalFilters(...filters: unknown[]): this;
+  get<T>(token: Type<T> | string | symbol): T;
+}
+
+/** @publicApi */
+export interface McpStdioOptions {
+  /** The same function that configures the HTTP application: global guards, pipes, interceptors, filters. */
+  configure?: (app: McpStdioApp) => void | Promise<void>;
+  /** What guards see as the request: headers, for example a token from the environment, and user. */
+  request?: McpStdioRequestOptions;
+  /** Default `process.stdin`. */
+  input?: NodeJS.ReadableStream;
+  /** Default `process.stdout`; then nothing but messages can get there, everything else goes to stderr. */
+  output?: NodeJS.WritableStream;
+  /** Ends serving, as the end of the input does. */
+  signal?: AbortSignal;
+}
+
+/** ms that open handles of the application may keep the process once all is answered and closed. */
+const LINGER = 1_000;
+
+/**
+ * Serves the application's MCP handlers over stdin and stdout, without an HTTP server, until the input
+ * ends. Resolves when the application is closed.
+ *
+ * @example await serveMcpOverStdio(AppModule, { configure: configureApp });
+ * @throws ModuleImportException when the application does not import `McpModule.forRoot()`
+ * @publicApi
+ */
+export async function serveMcpOverStdio(
+  appModule: Type | DynamicModule,
+  options: McpStdioOptions = {},
+): Promise<void> {
+  const isProcess = options.input === undefined && options.output === undefined;
+  const stdout = options.output === undefined ? guardStdout() : undefined;
+  const output = stdout ? guardedOutput(stdout.write) : options.output!;
+  const root = rootModule(appModule, options.configure ?? (() => undefined));
+  try {
+    const app = await NestFactory.createApplicationContext(root, { abortOnError: false });
+    if (isProcess) app.enableShutdownHooks();
+    const server = serverOf(app);
+    await serveStreams(
+      server,
+      { input: options.input ?? process.stdin, output, signal: options.signal },
+      options.request ?? {},
+    );
+    await app.close();
+  } finally {
+    stdout?.release();
+  }
+  if (isProcess) setTimeout(() => process.exit(), LINGER).unref();
+}
+
+/** stdout behind the guard: its events, and the one way to write that reaches it. */
+function guardedOutput(write: typeof process.stdout.write): NodeJS.WritableStream {
+  return Object.create(process.stdout, { write: { value: write } }) as NodeJS.WritableStream;
+}
+
+function serverOf(app: { get(token: typeof McpServer, options: { strict: boolean }): McpServer }): McpServer {
+  try {
+    return app.get(McpServer, { strict: false });
+  } catch {
+    throw new ModuleImportException(
+      "serveMcpOverStdio(): the application does not import the module, write imports: [McpModule.forRoot({ name: 'my-api', version: '1.0.0' })]",
+    );
+  }
+}
+
+/**
+ * Wraps the application so that `configure` runs when every provider is there and before any handler is
+ * bound to its guards: a standalone context would be initialised before anyone could configure it.
+ */
+function rootModule(
+  appModule: Type | DynamicModule,
+  configure: (app: McpStdioApp) => void | Promise<void>,
+): Type {
+  @Module({ imports: [appModule] })
+  class McpStdioRoot implements OnModuleInit {
+    constructor(
+      @Inject(ApplicationConfig) private readonly config: ApplicationConfig,
+      @Inject(ModuleRef) private readonly moduleRef: ModuleRef,
+    ) {}
+
+    async onModuleInit(): Promise<void> {
+      const { config, moduleRef } = this;
+      const app: McpStdioApp = {
+        useGlobalGuards: (...guards) => (config.useGlobalGuards(...(guards as never[])), app),
+        useGlobalPipes: (...pipes) => (config.useGlobalPipes(...(pipes as never[])), app),
+        useGlobalInterceptors: (...interceptors) => (
+          config.useGlobalInterceptors(...(interceptors as never[])),
+          app
+        ),
+        useGlobalFilters: (...filters) => (config.useGlobalFilters(...(filters as never[])), app),
+        get: (token) => moduleRef.get(token, { strict: false }),
+      };
+      await configure(app);
+    }
+  }
+  return McpStdioRoot;
+}

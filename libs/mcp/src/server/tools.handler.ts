@@ -1,0 +1,134 @@
+import type { ToolRegistration } from '../discovery/registration.js';
+import type { InvokeTool } from '../execution/handler.factory.js';
+import { McpContext } from '../protocol/call-context.js';
+import { errorResult, type ToolResult } from '../protocol/content.js';
+import type { Answer, Delivery } from '../protocol/dispatcher.js';
+import { ErrorCode } from '../protocol/error-codes.js';
+import type { InFlight } from '../protocol/in-flight.js';
+import { isObject, quote, type JsonObject, type RpcError } from '../protocol/json-rpc.js';
+import { PagedList } from '../protocol/pagination.js';
+import { readProgressToken } from '../protocol/request-meta.js';
+import type { ResultEncoder } from '../protocol/result-encoder.js';
+import type { McpRevision } from '../protocol/versions.js';
+import type { CallLog } from './call-log.js';
+
+/** A tool that is ready to be called. */
+export interface ReadyTool {
+  readonly registration: ToolRegistration;
+  readonly invoke: InvokeTool;
+}
+
+export interface ToolsHandlerOptions {
+  readonly revisions: readonly McpRevision[];
+  readonly pageSize: number;
+  readonly handlerTime: number;
+  readonly resultSize: number;
+}
+
+const NO_ARGUMENTS: JsonObject = {};
+
+/** `tools/list` and `tools/call`. Source: Tools, all revisions. */
+export class ToolsHandler {
+  private readonly pages = new Map<McpRevision, ReadonlyMap<string | undefined, string>>();
+
+  constructor(
+    private readonly tools: ReadonlyMap<string, ReadyTool>,
+    private readonly encoder: ResultEncoder,
+    private readonly inFlight: InFlight,
+    private readonly log: CallLog,
+    private readonly options: ToolsHandlerOptions,
+  ) {
+    for (const revision of options.revisions) this.pages.set(revision, this.pagesFor(revision));
+  }
+
+  /** Answers from bytes that were ready at start. */
+  list({ request, origin }: Delivery): Answer {
+    const cursor = request.params?.['cursor'];
+    if (cursor !== undefined && typeof cursor !== 'string') return invalid('"cursor" must be a string');
+    const result = this.pages.get(origin.revision)?.get(cursor);
+    return result === undefined ? invalid('"cursor" is not one that tools/list gave') : { result };
+  }
+
+  async call(delivery: Delivery): Promise<Answer> {
+    const { request, channel } = delivery;
+    const name = request.params?.['name'];
+    if (typeof name !== 'string') return invalid('"name" must be a string');
+    const tool = this.tools.get(name);
+    if (!tool) return invalid(`unknown tool ${quote(name)}`);
+    const raw =
+      request.params?.['arguments'] ?? (Object.hasOwn(request.params!, 'arguments') ? null : NO_ARGUMENTS);
+    if (!isObject(raw)) return invalid('"arguments" must be an object');
+    const progressToken = readProgressToken(request.params, request.source.text);
+    if (typeof progressToken === 'object') return { error: progressToken };
+    const refusal = this.inFlight.refusal(request.id, channel);
+    if (refusal) return { error: { code: refusal.code, message: refusal.message }, busy: refusal.busy };
+    return this.run(delivery, tool, raw, progressToken);
+  }
+
+  private async run(
+    delivery: Delivery,
+    tool: ReadyTool,
+    raw: JsonObject,
+    progressToken: string | undefined,
+  ): Promise<Answer> {
+    const { request, origin, lifetime, channel } = delivery;
+    const { descriptor, timeout } = tool.registration;
+    const meta = request.params!['_meta'];
+    const subject = {
+      id: request.id,
+      method: request.method,
+      name: descriptor.name,
+      meta: isObject(meta) ? meta : {},
+      progressToken,
+    };
+    const context = new McpContext(origin, subject, lifetime);
+    const timeLimit = timeout ?? this.options.handlerTime;
+    const entry = this.log.open(request.method, descriptor.name);
+    try {
+      const end = await this.inFlight.run(request.id, lifetime, channel, timeLimit, () =>
+        tool.invoke(raw, context, origin),
+      );
+      if ('value' in end) {
+        entry?.close(context, end.value.isError ? 'tool error' : 'ok');
+        return this.answer(end.value, origin.revision);
+      }
+      entry?.close(context, end.ended);
+      if (end.ended === 'timeout')
+        return this.answer(errorResult(`The tool did not finish within ${timeLimit} ms`), origin.revision);
+      if (end.ended === 'shutdown')
+        return this.answer(errorResult('The server is shutting down'), origin.revision);
+      return undefined;
+    } catch (error) {
+      entry?.close(context, 'error');
+      throw error;
+    }
+  }
+
+  private answer(value: ToolResult, revision: McpRevision): Answer {
+    const result = this.encoder.toolResult(value, revision);
+    if (isWithin(result, this.options.resultSize)) return { result };
+    const message = `The result is larger than ${this.options.resultSize} bytes: ask for less`;
+    return { error: { code: ErrorCode.InternalError, message } };
+  }
+
+  private pagesFor(revision: McpRevision): ReadonlyMap<string | undefined, string> {
+    const items = [...this.tools.values()].map(({ registration: { descriptor } }) => ({
+      name: descriptor.name,
+      json: this.encoder.tool(descriptor, revision),
+    }));
+    const list = new PagedList('tools', items, this.options.pageSize);
+    return new Map(
+      [...list.entries()].map(([cursor, page]) => [cursor, this.encoder.toolPage(page, revision)]),
+    );
+  }
+}
+
+/** A character takes one to three bytes, so most texts need no count. */
+function isWithin(text: string, bytes: number): boolean {
+  if (text.length * 3 <= bytes) return true;
+  return text.length <= bytes && Buffer.byteLength(text) <= bytes;
+}
+
+function invalid(why: string): { error: RpcError } {
+  return { error: { code: ErrorCode.InvalidParams, message: `Invalid params: ${why}` } };
+}

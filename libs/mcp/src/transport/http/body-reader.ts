@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+import { ErrorCode } from '../../protocol/error-codes.js';
+import { refuse, type HttpRefusal } from './http-refusal.js';
+import { checkBodyHeaders, tooLarge } from './media-types.js';
+
+export interface BodyLimits {
+  /** Bytes. */
+  readonly body: number;
+  /** ms. */
+  readonly bodyTime: number;
+}
+
+/** The client went away before its body was there: nobody is left to answer. */
+export const GONE = Symbol('gone');
+
+/**
+ * Reads a request's body from Node's stream, whatever adapter is in front: the size counted, the time
+ * bounded. Adapters' own parsers have other limits and other answers, so none of them takes part.
+ */
+export function readBody(
+  message: IncomingMessage,
+  limits: BodyLimits,
+): Promise<Buffer | HttpRefusal | typeof GONE> {
+  const refusal = checkBodyHeaders(message, limits.body);
+  if (refusal) return Promise.resolve(refusal);
+  if (message.readableDidRead) return Promise.resolve(alreadyRead());
+  if (message.destroyed) return Promise.resolve(GONE);
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const finish = (outcome: Buffer | HttpRefusal | typeof GONE) => {
+      clearTimeout(timer);
+      message.off('data', onData).off('end', onEnd).off('close', onClose);
+      resolve(outcome);
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limits.body) finish(tooLarge(limits.body));
+      else chunks.push(chunk);
+    };
+    const onEnd = () => finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+    const onClose = () => finish(GONE);
+    const timer = setTimeout(
+      () => finish(refuse(408, `The body was not there within ${limits.bodyTime} ms`, { closes: true })),
+      limits.bodyTime,
+    );
+    message.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+  });
+}
+
+function alreadyRead(): HttpRefusal {
+  const message = 'Internal error: the body was read before it reached the MCP endpoint';
+  return { status: 500, error: { code: ErrorCode.InternalError, message } };
+}

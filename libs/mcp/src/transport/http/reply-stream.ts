@@ -1,0 +1,33 @@
+import type { HttpExchange } from './http-exchange.js';
+import type { Acceptance } from './media-types.js';
+import { SseWriter } from './sse-writer.js';
+import { RETRY } from './http-refusal.js';
+
+/** The answer to one request: plain JSON, or a stream from the moment something precedes the result. */
+export class ReplyStream {
+  private readonly writer: SseWriter;
+  /** Sends a message before the answer; missing where the answer has to be plain JSON. */
+  readonly emit: ((message: string) => Promise<void>) | undefined;
+
+  constructor(
+    private readonly exchange: HttpExchange,
+    private readonly acceptance: Acceptance,
+    mayStream: boolean,
+  ) {
+    this.writer = new SseWriter(exchange);
+    this.emit = acceptance.stream && mayStream ? (message) => this.writer.emit(message) : undefined;
+  }
+
+  answer(message: string, status: number): void {
+    if (this.writer.isOpen) this.writer.end(message);
+    else if (this.exchange.isAnswered || this.exchange.raw.destroyed) return;
+    else if (status === 200 && !this.acceptance.json) this.writer.end(message);
+    else this.exchange.send(status, message, status === 503 ? RETRY : undefined);
+  }
+
+  /** The call was cancelled: the stream ends without an answer, a plain exchange with an empty one. */
+  endUnanswered(): void {
+    if (this.writer.isOpen) this.writer.end(undefined);
+    else if (!this.exchange.isAnswered && !this.exchange.raw.destroyed) this.exchange.send(204, undefined);
+  }
+}

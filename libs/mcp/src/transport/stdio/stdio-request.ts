@@ -1,0 +1,52 @@
+/** What an application says of the request that guards see on stdio. */
+export interface McpStdioRequestOptions {
+  /** Header names in any case. */
+  headers?: Record<string, string>;
+  user?: unknown;
+}
+
+/**
+ * The stand-in for the HTTP request on stdio, a new one for each call, so that guards written for routes
+ * run unchanged. It has headers (names in lower case), `user`, `body` (the message), empty `params` and
+ * `query`, `method` POST, `url` `/`, and `ip` `stdio`, which no HTTP client can have.
+ * @publicApi
+ */
+export class McpStdioRequest {
+  readonly method = 'POST';
+  readonly url = '/';
+  readonly originalUrl = '/';
+  readonly path = '/';
+  readonly protocol = 'stdio';
+  readonly ip = 'stdio';
+  readonly ips: string[] = [];
+  readonly hostname = 'localhost';
+  readonly headers: Record<string, string>;
+  readonly params: Record<string, string> = {};
+  readonly query: Record<string, string> = {};
+  readonly cookies: Record<string, string> = {};
+  readonly socket = { remoteAddress: 'stdio' };
+  user: unknown;
+
+  constructor(
+    { headers, user }: McpStdioRequestOptions,
+    /** The JSON-RPC message. */
+    readonly body: unknown,
+  ) {
+    this.headers = lowerCase(headers);
+    this.user = user;
+  }
+
+  /** A header by its name, in any case. */
+  get(name: string): string | undefined {
+    return this.headers[name.toLowerCase()];
+  }
+
+  /** The same under Express's other name. */
+  header(name: string): string | undefined {
+    return this.get(name);
+  }
+}
+
+function lowerCase(headers: Record<string, string> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

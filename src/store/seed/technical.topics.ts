@@ -1,0 +1,68 @@
+import { MINOR, SEVERE, type Topic, USUAL } from './topic.js';
+
+export const TECHNICAL_TOPICS: Topic[] = [
+  {
+    subject: 'The {page} takes very long to load',
+    description: 'Since this morning the {page} takes half a minute to load in {browser}.',
+    reply: 'Thank you, we see it as well and are working on it. Other pages should not be affected.',
+    note: 'Slow query on the {page}, an index is missing.',
+    resolution: 'Index added, the {page} loads in under a second again.',
+    priorities: SEVERE,
+  },
+  {
+    subject: '{service} stopped syncing',
+    description: 'Nothing has arrived from {service} since yesterday. The connection is shown as active.',
+    reply: 'Please disconnect {service} and connect it again; the missing entries then arrive by themselves.',
+    note: 'Access token of {service} revoked on their side.',
+    resolution: '{service} connected again, missing entries imported.',
+    priorities: SEVERE,
+  },
+  {
+    subject: 'CSV import stops at row {number}',
+    description: 'The import stops at row {number} with "unexpected value". The row looks fine to me.',
+    reply: 'The row has a semicolon inside a name. Put the name in quotes and the import will pass.',
+    note: 'The message should name the column.',
+    resolution: 'File corrected, all rows imported.',
+    priorities: USUAL,
+  },
+  {
+    subject: 'App crashes on {device}',
+    description: 'The app closes on my {device} as soon as I open the {page}.',
+    reply: 'Which version of the app do you see under Settings > About?',
+    note: 'Crash report {number} matches.',
+    resolution: 'Fixed in the update of this week.',
+    priorities: SEVERE,
+  },
+  {
+    subject: 'Wrong time zone on the {page}',
+    description: 'All times on the {page} are one hour off since the clocks changed.',
+    reply: 'Your account is set to a fixed offset. Choose your city as the time zone instead.',
+    note: 'Accounts made before 2022 still have fixed offsets.',
+    resolution: 'Time zone set to a city.',
+    priorities: USUAL,
+  },
+  {
+    subject: 'Webhook deliveries fail with status 401',
+    description: 'Since {month} our endpoint refuses your webhooks with 401. We did not change anything.',
+    reply: 'The signing secret was rotated in {month}. The new one is under Developers > Webhooks.',
+    note: 'The rotation notice went to an address that bounces.',
+    resolution: 'New signing secret installed, deliveries work.',
+    priorities: USUAL,
+  },
+  {
+    subject: 'Dark mode for the {page}',
+    description: 'It would be great to have dark mode on the {page}, we have it open all day.',
+    reply: 'Thank you for the idea, I have added your vote to it.',
+    note: 'Vote added to feature request {number}.',
+    resolution: 'Answered; the request is on the list for later this year.',
+    priorities: MINOR,
+  },
+  {
+    subject: 'Mails from the helpdesk land in spam',
+    description: 'Your mails to {colleague} land in the spam folder since {month}.',
+    reply: 'Could you send us the full headers of one of these mails?',
+    note: 'Headers show a missing DKIM signature from one of our relays.',
+    resolution: 'Relay fixed, mails are signed again.',
+    priorities: USUAL,
+  },
+];

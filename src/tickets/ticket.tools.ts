@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import { McpContext, McpTool } from 'nest-mcp';
+import { CurrentUser } from '../auth/current-user.decorator.js';
+import { Roles } from '../auth/roles.decorator.js';
+import type { User } from '../auth/user.js';
+import { CloseTicketDto } from './dto/close-ticket.dto.js';
+import { CommentTicketDto } from './dto/comment-ticket.dto.js';
+import { ExportTicketsDto } from './dto/export-tickets.dto.js';
+import { SearchTicketsDto } from './dto/search-tickets.dto.js';
+import { TicketIdDto } from './dto/ticket-id.dto.js';
+import { TicketExportService } from './ticket-export.service.js';
+import { TicketsService } from './tickets.service.js';
+
+@Injectable()
+export class TicketTools {
+  constructor(
+    private readonly tickets: TicketsService,
+    private readonly exports: TicketExportService,
+  ) {}
+
+  @McpTool({
+    description:
+      'Finds tickets, the latest updated first. All filters are optional and narrow the result together; ' +
+      'text looks for words in subject, description and id. Returns one page of summaries and the total: ' +
+      'raise offset for more, use getTicket for description and comments.',
+    readOnly: true,
+  })
+  searchTickets(query: SearchTicketsDto) {
+    return this.tickets.search(query);
+  }
+
+  @McpTool({
+    description: 'Reads one ticket by id (like T-1001) with its description, comments and customer.',
+    readOnly: true,
+  })
+  getTicket({ id }: TicketIdDto) {
+    return this.tickets.get(id);
+  }
+
+  @McpTool({
+    description: 'Adds a comment to a ticket. It is sent to the customer unless internal is true.',
+    annotations: { destructiveHint: false },
+  })
+  @Roles('agent', 'admin')
+  commentTicket({ id, ...comment }: CommentTicketDto, @CurrentUser() user: User) {
+    return this.tickets.addComment(id, comment, user);
+  }
+
+  @McpTool({
+    description: 'Closes a ticket. The resolution says in one or two sentences what solved it.',
+    annotations: { destructiveHint: false, idempotentHint: true },
+  })
+  @Roles('agent', 'admin')
+  closeTicket({ id, resolution }: CloseTicketDto) {
+    return this.tickets.close(id, resolution);
+  }
+
+  @McpTool({
+    description: 'Deletes a ticket and its comments for good. To end a solved ticket, close it instead.',
+    annotations: { destructiveHint: true },
+  })
+  @Roles('admin')
+  async deleteTicket({ id }: TicketIdDto) {
+    await this.tickets.delete(id);
+    return `Ticket ${id} is deleted`;
+  }
+
+  @McpTool({
+    description:
+      'Exports all tickets, or those of one status, as CSV text or as JSON, without their comments.',
+    readOnly: true,
+    timeout: 120_000,
+  })
+  exportTickets(args: ExportTicketsDto, ctx: McpContext) {
+    return this.exports.export(args, async (done, total) => {
+      ctx.signal.throwIfAborted();
+      await ctx.progress(done, total, `${done} of ${total} tickets`);
+    });
+  }
+}
