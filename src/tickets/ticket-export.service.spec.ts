@@ -14,9 +14,8 @@ describe('TicketExportService', () => {
   });
 
   it('writes one CSV line per ticket under the header', async () => {
-    const lines = String(await exports.export({}, ignore))
-      .trimEnd()
-      .split('\r\n');
+    const csv = (await exports.export({}, ignore)) as string;
+    const lines = csv.trimEnd().split('\r\n');
     expect(lines[0]).toBe('id,subject,status,priority,customerId,assignee,createdAt,updatedAt');
     expect(lines).toHaveLength(301);
     expect(lines[1]).toMatch(/^T-\d+,.+,(open|pending|closed),/);

@@ -80,18 +80,16 @@ describe('Helpdesk REST API', () => {
       expect(await ids(10, 300)).toEqual([]);
     });
 
-    it('narrows by every filter', async () => {
-      const filter = { text: 'invoice', status: 'closed', priority: 'low', assignee: 'maya' };
+    it('narrows by all filters together', async () => {
+      const { body: ticket } = await as('viewer').get('/tickets/T-1001').expect(200);
+      const { id, subject, status, priority, customerId, assignee } = ticket;
+      const filter = { text: subject, status, priority, customerId, assignee: assignee.toLowerCase() };
       const { body } = await as('viewer').get('/tickets').query(filter).expect(200);
-      expect(body.total).toBeGreaterThan(0);
-      for (const ticket of body.items) {
-        expect(ticket).toMatchObject({ status: 'closed', priority: 'low', assignee: 'Maya' });
+      expect(body.items).toContainEqual(expect.objectContaining({ id }));
+      for (const item of body.items) {
+        expect(item).toMatchObject({ status, priority, customerId, assignee });
       }
-      const ofOne = await as('viewer').get('/tickets').query({ customerId: 'C-110', limit: 100 }).expect(200);
-      expect(ofOne.body.items.length).toBe(ofOne.body.total);
-      expect(new Set(ofOne.body.items.map((t: { customerId: string }) => t.customerId))).toEqual(
-        new Set(['C-110']),
-      );
+      expect(body.total).toBeLessThan(300);
     });
 
     it.each(['status=lost', 'limit=0', 'limit=101', 'limit=ten', 'offset=-1', 'limit=1.5', 'colour=red'])(

@@ -32,7 +32,7 @@ function seedTicket(
   customer: Customer,
   random: Random,
 ): Ticket {
-  const topic = fillTopic(random.pick(TOPICS), random);
+  const topic = fillTopic(random.pick(TOPICS), new Date(created), random);
   const assignee = closed || random.chance(0.8) ? random.pick(TEAM) : null;
   const comments = assignee ? seedComments(id, topic, created, [assignee, customer.name], random) : [];
   const answered = comments.at(-1)?.author === assignee;

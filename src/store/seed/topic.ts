@@ -19,15 +19,17 @@ export const SEVERE = [Normal, High, High, Urgent] as const;
 const DETAILS: Record<string, readonly string[]> = {
   browser: ['Chrome', 'Firefox', 'Safari', 'Edge'],
   device: ['iPhone 15', 'Pixel 9', 'iPad', 'Galaxy S24'],
-  month: ['January', 'February', 'March', 'April', 'May', 'June'],
   page: ['dashboard', 'order list', 'reports page', 'calendar', 'team settings'],
   service: ['Slack', 'Salesforce', 'Google Calendar', 'Zapier', 'Xero'],
   colleague: ['our accountant', 'a new colleague', 'our warehouse lead', 'an intern', 'my manager'],
 };
 
 /** Fills in the details, the same ones in every text of the ticket. */
-export function fillTopic(topic: Topic, random: Random): Topic {
-  const details: Record<string, string> = { number: String(random.between(2100, 9800)) };
+export function fillTopic(topic: Topic, created: Date, random: Random): Topic {
+  const details: Record<string, string> = {
+    number: String(random.between(2100, 9800)),
+    month: created.toLocaleString('en', { month: 'long', timeZone: 'UTC' }),
+  };
   for (const [name, choices] of Object.entries(DETAILS)) {
     details[name] = random.pick(choices);
   }

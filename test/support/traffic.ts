@@ -1,0 +1,97 @@
+import type { McpRevision } from 'nest-mcp';
+import { SchemaOracle } from './schema-oracle.js';
+
+type Json = Record<string, unknown>;
+
+interface Asked {
+  readonly revision: McpRevision | undefined;
+  readonly method: string | undefined;
+}
+
+/**
+ * Watches what a server sends and has every message judged by the schema of its revision.
+ * Give `fetch` to a client, or hand single messages to `observe()`; `verify()` at the end.
+ */
+export class Traffic {
+  private readonly oracle = new SchemaOracle();
+  private readonly sessions = new Map<string, McpRevision>();
+  private readonly reading = new Set<Promise<void>>();
+  private readonly faults: string[] = [];
+  private seen = 0;
+
+  /** Messages judged so far. */
+  get count(): number {
+    return this.seen;
+  }
+
+  /** A `fetch` whose answers are judged on their way to the client. */
+  readonly fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const headers = new Headers(init?.headers);
+    const asked = this.readRequest(headers, init?.body);
+    const response = await fetch(input, init);
+    if (!response.body) return response;
+    const [forClient, forJudge] = response.body.tee();
+    const reading: Promise<void> = this.read(new Response(forJudge, response), asked).finally(() => {
+      this.reading.delete(reading);
+    });
+    this.reading.add(reading);
+    return new Response(forClient, response);
+  };
+
+  /** Judges one message. */
+  observe(message: unknown, revision: McpRevision, method: string | undefined): void {
+    this.seen++;
+    const fault = this.oracle.fault(message, revision, method);
+    if (fault) this.faults.push(fault);
+  }
+
+  /** Throws when any message was wrong, or none was seen. */
+  async verify(): Promise<void> {
+    await Promise.all(this.reading);
+    if (this.faults.length > 0)
+      throw new Error(`${this.faults.length} invalid messages:\n${this.faults.join('\n')}`);
+    if (this.seen === 0) throw new Error('no message was judged');
+  }
+
+  private readRequest(headers: Headers, body: unknown): Asked {
+    const session = headers.get('mcp-session-id');
+    const version = headers.get('mcp-protocol-version');
+    const revision =
+      (session === null ? undefined : this.sessions.get(session)) ??
+      (version as McpRevision | null) ??
+      undefined;
+    const message = typeof body === 'string' ? (JSON.parse(body) as Json) : {};
+    return { revision, method: typeof message['method'] === 'string' ? message['method'] : undefined };
+  }
+
+  private async read(response: Response, asked: Asked): Promise<void> {
+    const type = response.headers.get('content-type') ?? '';
+    try {
+      const text = await response.text();
+      if (text === '') return;
+      const messages = type.startsWith('text/event-stream') ? eventsOf(text) : [JSON.parse(text) as Json];
+      for (const message of messages) {
+        const revision = this.revisionOf(message, asked, response.headers.get('mcp-session-id'));
+        this.observe(message, revision, 'method' in message ? undefined : asked.method);
+      }
+    } catch (error) {
+      // A client that hangs up cuts the stream: what had come until then is lost to the judge as well.
+      if (!(error instanceof DOMException) && !(error instanceof TypeError)) throw error;
+    }
+  }
+
+  private revisionOf(message: Json, asked: Asked, session: string | null): McpRevision {
+    const negotiated = (message['result'] as Json | undefined)?.['protocolVersion'] as
+      McpRevision | undefined;
+    if (negotiated && session) this.sessions.set(session, negotiated);
+    return negotiated ?? asked.revision ?? '2025-11-25';
+  }
+}
+
+/** The messages in the text of an event stream. */
+export function eventsOf(text: string): Json[] {
+  return text
+    .split('\n\n')
+    .flatMap((block) => block.split('\n').filter((line) => line.startsWith('data: ')))
+    .map((line) => JSON.parse(line.slice('data: '.length)) as Json);
+}
