@@ -30,6 +30,12 @@ export default {
     project('e2e', ['<rootDir>/test'], '\\.e2e-spec\\.ts$'),
   ],
   coverageProvider: 'babel',
-  collectCoverageFrom: ['src/**/*.ts', 'libs/*/src/**/*.ts', '!**/*.spec.ts', '!src/main*.ts', '!**/index.ts'],
+  collectCoverageFrom: [
+    'src/**/*.ts',
+    'libs/*/src/**/*.ts',
+    '!**/*.spec.ts',
+    '!src/main*.ts',
+    '!**/index.ts',
+  ],
   coverageReporters: ['text-summary', 'lcov'],
 };
