@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { startApp, type RunningApp } from '../support/app.js';
+import { connectV2 } from '../support/official-clients.js';
+import { Traffic } from '../support/traffic.js';
+import { AppModule } from './example.js';
+
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
+
+describe('the first example of the README', () => {
+  let running: RunningApp;
+  const traffic = new Traffic();
+
+  beforeAll(async () => {
+    running = await startApp(AppModule);
+  });
+
+  afterAll(async () => {
+    await running.close();
+    await traffic.verify();
+  });
+
+  it('is the one that is tested here, in 25 lines', () => {
+    const shown = /```ts\n([\s\S]*?)```/.exec(read('../../README.md'))?.[1];
+    expect(shown).toBe(read('./example.ts'));
+    expect(shown?.trimEnd().split('\n').length).toBeLessThanOrEqual(25);
+  });
+
+  it('publishes the DTO as the schema, validates by it and answers', async () => {
+    const client = await connectV2(running.mcp, 'auto', traffic);
+    const { tools } = await client.listTools();
+    expect(tools).toMatchObject([
+      {
+        name: 'searchTickets',
+        inputSchema: {
+          type: 'object',
+          properties: { status: { enum: ['open', 'closed'] } },
+          additionalProperties: false,
+        },
+      },
+    ]);
+    const found = await client.callTool({ name: 'searchTickets', arguments: { status: 'closed' } });
+    expect(found.structuredContent).toEqual({
+      tickets: [{ id: 'T-1', subject: 'Cannot log in', status: 'closed' }],
+    });
+    const refused = await client.callTool({ name: 'searchTickets', arguments: { status: 'lost' } });
+    expect(refused).toMatchObject({
+      isError: true,
+      content: [
+        {
+          type: 'text',
+          text: 'Invalid arguments for searchTickets:\n- status: must be one of "open", "closed"',
+        },
+      ],
+    });
+    await client.close();
+  });
+});
