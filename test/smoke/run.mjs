@@ -1,7 +1,7 @@
 // Runs the README's server as a user would, and meets it with the official client over HTTP and over stdio,
 // by the very configurations that the server prints.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -66,6 +66,18 @@ async function use(name, transport) {
   process.stdout.write(`${name}: listed, called and refused as it should\n`);
 }
 
+/** The built package, loaded by an application of either module system. */
+async function usePackage() {
+  const { stdout, stderr } = spawnSync(process.execPath, [`${ROOT}/test/smoke/consumer.cjs`], {
+    encoding: 'utf8',
+  });
+  const esm = await import(`${ROOT}/libs/mcp/dist/esm/index.js`);
+  assert.equal(stdout.trim(), Object.keys(esm).sort().join(' '), stderr);
+  passed++;
+  process.stdout.write('package: the same names in ESM and CommonJS, a tool called from CommonJS\n');
+}
+
+await usePackage();
 const server = await start(await freePort());
 try {
   const [http, stdio] = await server.configurations;
