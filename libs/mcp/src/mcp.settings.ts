@@ -113,9 +113,10 @@ function oneOf<T extends string>(option: string, value: T | undefined, allowed: 
   throw new InvalidOptionException(option, `must be one of ${allowed.map((item) => `'${item}'`).join(', ')}`);
 }
 
+const HOST_NAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9_.-]*[a-z0-9])?)$/i;
+
 function hostName(host: string): string {
-  const name = URL.canParse(`http://${host}`) ? new URL(`http://${host}`) : undefined;
-  if (name && name.port === '' && name.pathname === '/' && !host.includes('/')) return name.hostname;
+  if (HOST_NAME.test(host)) return host.toLowerCase();
   throw new InvalidOptionException(
     'http.allowedHosts',
     `has ${JSON.stringify(host)}: write a host name without scheme, port and path, for example 'api.example.com'`,

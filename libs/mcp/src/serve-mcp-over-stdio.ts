@@ -59,7 +59,8 @@ export async function serveMcpOverStdio(
     );
     await app.close();
   } finally {
-    stdout?.release();
+    // A process that serves is about to end; what still logs must not reach the client until then either.
+    if (!isProcess) stdout?.release();
   }
   if (isProcess) setTimeout(() => process.exit(), LINGER).unref();
 }

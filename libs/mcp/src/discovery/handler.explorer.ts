@@ -5,7 +5,7 @@ import type { Module } from '@nestjs/core/injector/module.js';
 import { TOOL_METADATA } from '../decorators/metadata-keys.js';
 import type { McpToolOptions } from '../decorators/tool.decorator.js';
 import { UnprotectedHandlerException } from './boot.exceptions.js';
-import type { HandlerLocation } from './registration.js';
+import { isMadePerCall, type HandlerLocation } from './registration.js';
 
 /** A decorated method as it was found. */
 export interface FoundTool {
@@ -38,6 +38,10 @@ export class HandlerExplorer {
 /** A provider may be anything: null, a number, an object without prototype. Only class instances count. */
 function prototypeOf(wrapper: InstanceWrapper): object | undefined {
   if (wrapper.isAlias) return undefined;
+  if (wrapper.isFactory && isMadePerCall(wrapper)) {
+    // What it will make is not there yet; its token says so where it is a class.
+    return typeof wrapper.token === 'function' ? (wrapper.token.prototype as object | undefined) : undefined;
+  }
   const instance: unknown = wrapper.instance;
   if (typeof instance !== 'object' || instance === null) return undefined;
   const prototype = Object.getPrototypeOf(instance) as object | null;

@@ -24,7 +24,8 @@ export function assertProtected(location: HandlerLocation, config: ApplicationCo
     ...config.getGlobalRequestPipes(),
     ...config.getGlobalRequestFilters(),
   ].filter((enhancer) => !enhancer.isTransient);
-  if (scoped.length > 0 && wrapper.isDependencyTreeStatic()) {
+  // A value without metatype is never made anew, so nothing scoped can be made for it.
+  if (scoped.length > 0 && (wrapper.isDependencyTreeStatic() || !wrapper.metatype)) {
     throw new UnprotectedHandlerException(
       where,
       `the request-scoped global enhancer ${scoped[0]!.name} does not reach it. ` +

@@ -24,3 +24,8 @@ export interface ToolRegistration {
   /** ms; the server's `limits.handlerTime` where the tool says nothing. */
   readonly timeout: number | undefined;
 }
+
+/** Whether each call gets an instance of its own: request-scoped or durable, itself or by what it depends on, or transient. */
+export function isMadePerCall(wrapper: InstanceWrapper): boolean {
+  return wrapper.isTransient || !wrapper.isDependencyTreeStatic();
+}

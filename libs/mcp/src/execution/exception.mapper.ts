@@ -20,18 +20,8 @@ export class ExceptionMapper {
    * @throws McpError as it is: it chooses the JSON-RPC error itself
    */
   toToolResult(thrown: unknown, tool: string): ToolResult {
-    if (McpError.is(thrown)) throw thrown;
-    if (thrown instanceof InvalidArgumentsException) {
-      return errorResult(
-        `Invalid arguments for ${tool}:\n${thrown.issues.map((issue) => `- ${issue}`).join('\n')}`,
-      );
-    }
-    if (thrown instanceof UnserialisableResultException) {
-      const id = this.log(thrown.cause ?? thrown, tool);
-      return errorResult(`The tool returned a value that JSON cannot carry (reference ${id})`);
-    }
-    const text = clientText(thrown);
-    return text === undefined ? this.unexpected(thrown, tool) : errorResult(text);
+    if (safely(() => McpError.is(thrown))) throw thrown;
+    return safely(() => this.foreseen(thrown, tool)) ?? this.unexpected(thrown, tool);
   }
 
   /** The fixed text for what nobody foresaw; the log has the rest under the same id. */
@@ -45,6 +35,20 @@ export class ExceptionMapper {
       code: ErrorCode.InternalError,
       message: `Internal error (reference ${this.log(thrown, method)})`,
     };
+  }
+
+  private foreseen(thrown: unknown, tool: string): ToolResult | undefined {
+    if (thrown instanceof InvalidArgumentsException) {
+      return errorResult(
+        `Invalid arguments for ${tool}:\n${thrown.issues.map((issue) => `- ${issue}`).join('\n')}`,
+      );
+    }
+    if (thrown instanceof UnserialisableResultException) {
+      const id = this.log(thrown.cause ?? thrown, tool);
+      return errorResult(`The tool returned a value that JSON cannot carry (reference ${id})`);
+    }
+    const text = clientText(thrown);
+    return text === undefined ? undefined : errorResult(text);
   }
 
   private log(thrown: unknown, where: string): string {
@@ -77,11 +81,28 @@ function clientText(thrown: unknown): string | undefined {
   return typeof message === 'string' ? message : thrown.message;
 }
 
-/** For the log. Even a thrown value whose members throw must not take the call with it. */
-function describe(thrown: unknown): string {
+/** Even a thrown value whose members throw must not take the call with it. */
+function safely<T>(look: () => T): T | undefined {
   try {
-    return thrown instanceof Error ? (thrown.stack ?? String(thrown)) : `thrown: ${String(thrown)}`;
+    return look();
   } catch {
-    return 'thrown value that cannot be shown';
+    return undefined;
   }
+}
+
+const MAX_CAUSES = 5;
+
+/** For the log: the stack, and those of its causes. */
+function describe(thrown: unknown): string {
+  const lines: string[] = [];
+  let at = thrown;
+  do {
+    lines.push(safely(() => shown(at)) ?? 'thrown value that cannot be shown');
+    at = safely(() => (at instanceof Error ? at.cause : undefined));
+  } while (at !== undefined && lines.length < MAX_CAUSES);
+  return lines.join('\ncaused by: ');
+}
+
+function shown(thrown: unknown): string {
+  return thrown instanceof Error ? (thrown.stack ?? String(thrown)) : `thrown: ${String(thrown)}`;
 }

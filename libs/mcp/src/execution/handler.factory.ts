@@ -10,7 +10,7 @@ import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-hos
 import { PARAMS_METADATA } from '../decorators/metadata-keys.js';
 import { UnprotectedHandlerException } from '../discovery/boot.exceptions.js';
 import { CONTEXT_SLOT, HIDDEN_SLOT } from '../discovery/parameter.binder.js';
-import type { HandlerLocation, ToolRegistration } from '../discovery/registration.js';
+import { isMadePerCall, type HandlerLocation, type ToolRegistration } from '../discovery/registration.js';
 import type { CallOrigin, McpContext } from '../protocol/call-context.js';
 import type { ToolResult } from '../protocol/content.js';
 import type { JsonObject } from '../protocol/json-rpc.js';
@@ -59,9 +59,9 @@ export class HandlerFactory {
 
   create({ location, contract, descriptor }: ToolRegistration): InvokeTool {
     const admission = { contract, isValidatedByApp: hasOwnValidation(location, this.config) };
-    const acquire = location.wrapper.isDependencyTreeStatic()
-      ? this.acquireStatic(location)
-      : this.acquireScoped(location);
+    const acquire = isMadePerCall(location.wrapper)
+      ? this.acquireScoped(location)
+      : this.acquireStatic(location);
     return async (raw, context, origin) => {
       const facade = responseFacade(origin.response as object | undefined);
       try {
@@ -99,12 +99,15 @@ export class HandlerFactory {
 
   /** A new instance for each call, from the handler's own module, in a context id of the call's own. */
   private acquireScoped(location: HandlerLocation): Acquire {
-    const { wrapper, host } = location;
+    const { wrapper, host, where, classRef } = location;
     const moduleRef = host.providers.get(ModuleRef)?.instance as ModuleRef;
     return async (request) => {
       const contextId = ContextIdFactory.getByRequest(request as object);
       moduleRef.registerRequestByContextId(contextId.payload ?? request, contextId);
       const instance = await moduleRef.resolve<object>(wrapper.token as string, contextId, { strict: true });
+      // Only a factory can make something else than what was checked at start.
+      if (instance.constructor !== classRef)
+        throw new UnprotectedHandlerException(where, `its factory made a ${instance.constructor?.name}`);
       return this.pipeline(location, instance, contextId);
     };
   }

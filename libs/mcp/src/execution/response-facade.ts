@@ -5,6 +5,8 @@ export interface ResponseState {
   statusCode: number;
   /** Set once something ended the response: its status and body. */
   answer: { readonly status: number; readonly body: unknown } | undefined;
+  /** What was written before the end. */
+  written: string;
   raw: object | undefined;
 }
 
@@ -27,6 +29,7 @@ const OWN_HEADERS = new Set([
 
 const HEADER_SETTERS = new Set([
   'setHeader',
+  'setHeaders',
   'header',
   'set',
   'appendHeader',
@@ -45,7 +48,7 @@ const CHAINED = new Set([
   'uncork',
   'writeContinue',
 ]);
-const ENDERS = new Set(['json', 'jsonp', 'send', 'end', 'write', 'render', 'sendFile', 'download', 'hijack']);
+const ENDERS = new Set(['json', 'jsonp', 'send', 'end', 'render', 'sendFile', 'download', 'hijack']);
 const ENDED_FLAGS = new Set(['headersSent', 'sent', 'writableEnded', 'writableFinished', 'finished']);
 
 type Method = (...args: unknown[]) => unknown;
@@ -56,7 +59,7 @@ type Method = (...args: unknown[]) => unknown;
  * error instead of breaking the wire.
  */
 export function responseFacade(real: object | undefined): object {
-  return facadeOf({ real, statusCode: 200, answer: undefined, raw: undefined });
+  return facadeOf({ real, statusCode: 200, answer: undefined, written: '', raw: undefined });
 }
 
 /** What was answered on the facade, if anything. */
@@ -102,8 +105,14 @@ function methodOf(state: ResponseState, name: string, self: unknown): Method | u
   }
   if (ENDERS.has(name)) {
     return (body) => {
-      state.answer ??= { status: state.statusCode, body };
+      state.answer ??= { status: state.statusCode, body: bodyOf(state, body) };
       return self;
+    };
+  }
+  if (name === 'write') {
+    return (chunk) => {
+      state.written += textOf(chunk);
+      return true;
     };
   }
   if (name === 'sendStatus' || name === 'redirect' || name === 'writeHead')
@@ -114,12 +123,25 @@ function methodOf(state: ResponseState, name: string, self: unknown): Method | u
 }
 
 function statusMethod(state: ResponseState, name: string, self: unknown): Method {
-  return (first) => {
+  return (first, ...more) => {
     const status = typeof first === 'number' ? first : 302;
     state.statusCode = status;
+    const headers = more.at(-1);
     if (name !== 'writeHead') state.answer ??= { status, body: undefined };
+    else if (typeof headers === 'object' && headers !== null) headerSetter(state, 'setHeader', self)(headers);
     return self;
   };
+}
+
+/** What the response would have had as its body. The last argument of `end()` may be a callback. */
+function bodyOf({ written }: ResponseState, last: unknown): unknown {
+  const body = typeof last === 'function' ? undefined : last;
+  return written === '' ? body : written + textOf(body);
+}
+
+function textOf(chunk: unknown): string {
+  if (chunk instanceof Uint8Array) return Buffer.from(chunk).toString('utf8');
+  return typeof chunk === 'string' ? chunk : '';
 }
 
 /** Passes headers on to the real response, without those of the wire and only while it is unsent. */
@@ -132,7 +154,9 @@ function headerSetter(state: ResponseState, name: string, self: unknown): Method
     if (!real || real['headersSent'] === true || real['sent'] === true) return self;
     const [first] = args;
     if (typeof first === 'object' && first !== null && !Array.isArray(first)) {
-      for (const [key, value] of Object.entries(first)) headerSetter(state, 'setHeader', self)(key, value);
+      const entries =
+        Symbol.iterator in first ? (first as Iterable<[string, unknown]>) : Object.entries(first);
+      for (const [key, value] of entries) headerSetter(state, 'setHeader', self)(key, value);
       return self;
     }
     if (name !== 'vary' && OWN_HEADERS.has(String(first).toLowerCase())) return self;
@@ -164,6 +188,12 @@ function rawOf(state: ResponseState): object | undefined {
     },
     set answer(answer) {
       state.answer = answer;
+    },
+    get written() {
+      return state.written;
+    },
+    set written(written) {
+      state.written = written;
     },
     raw: undefined,
   };

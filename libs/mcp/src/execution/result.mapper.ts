@@ -77,18 +77,21 @@ async function collect(items: AsyncIterable<unknown>): Promise<ToolResult> {
   return { content };
 }
 
-function isFullResult(value: object): value is { content: ContentBlock[] } & Record<string, unknown> {
+/** Content blocks, structured content or both, and nothing that a result does not have. */
+function isFullResult(value: object): value is { content?: ContentBlock[] } & Record<string, unknown> {
   const { content } = value as { content?: unknown };
-  return (
-    Array.isArray(content) &&
-    content.every(isContentBlock) &&
-    Object.keys(value).every((member) => FULL_RESULT_MEMBERS.has(member))
-  );
+  const isShaped =
+    content === undefined
+      ? 'structuredContent' in value
+      : Array.isArray(content) && content.every(isContentBlock);
+  return isShaped && Object.keys(value).every((member) => FULL_RESULT_MEMBERS.has(member));
 }
 
-function fullResult(value: { content: ContentBlock[] } & Record<string, unknown>): ToolResult {
-  const { content, structuredContent, isError, _meta } = value;
+function fullResult(value: { content?: ContentBlock[] } & Record<string, unknown>): ToolResult {
+  const { structuredContent, isError, _meta } = value;
   const structured = toJson(structuredContent);
+  const content: ContentBlock[] =
+    value.content ?? (structured === undefined ? [] : [{ type: 'text', text: structured }]);
   return {
     content,
     ...(structured === undefined ? {} : { structured, structuredIsObject: structured.startsWith('{') }),

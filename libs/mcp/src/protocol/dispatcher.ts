@@ -64,11 +64,17 @@ export class Dispatcher {
     if (!answer) return undefined;
     if ('result' in answer)
       return { message: resultMessage(request.id, answer.result), error: undefined, busy: false };
-    return {
-      message: errorMessage(request.id, answer.error),
-      error: answer.error,
-      busy: answer.busy === true,
-    };
+    return this.failure(request, answer.error, answer.busy === true);
+  }
+
+  private failure({ id, method }: RequestMessage, error: RpcError, busy: boolean): Outcome {
+    try {
+      return { message: errorMessage(id, error), error, busy };
+    } catch (fault) {
+      // Only an application's `McpError` can hold data that JSON cannot carry.
+      const masked = this.onFault(fault, method);
+      return { message: errorMessage(id, masked), error: masked, busy: false };
+    }
   }
 }
 

@@ -98,7 +98,7 @@ export class InFlight {
         release();
         resolve({ ended });
       };
-      work().then(
+      attempt(work).then(
         (value) => {
           if (!lifetime.isOpen) return;
           lifetime.finish();
@@ -129,4 +129,9 @@ export class InFlight {
     }
     this.calls.forEach((lifetime) => lifetime.end('shutdown'));
   }
+}
+
+/** A failure before the first await is a failure like any other. */
+async function attempt<T>(work: () => Promise<T>): Promise<T> {
+  return work();
 }

@@ -54,25 +54,36 @@ export type Message = RequestMessage | NotificationMessage | ResponseMessage;
 export type ParsedMessage = Message | RejectedMessage;
 
 const MAX_ID_LENGTH = 256;
-const INTEGER = /^-?(?:0|[1-9][0-9]*)$/;
+const INTEGER = /^-?(?:0|[1-9][0-9]{0,255})$/;
+/** A whole string token without escapes. */
+const PLAIN_STRING = /^"[^"\\\p{Cc}]*"$/u;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * Reads the JSON token of an id, a progress token or a request reference: a string of at most 256
- * characters, or a literal integer of at most 256 digits. Anything else (`1.0`, `1e2`, `null`) is none.
+ * characters, or a literal integer of at most 256 digits. Anything else (`1.0`, `1e2`, `null`) is none,
+ * and so is a token that is no JSON: it may come from a message that was refused before it was parsed.
  */
 export function readId(token: string | undefined): RequestId | undefined {
   if (token === undefined) return undefined;
   if (token.charCodeAt(0) === 0x22) return readStringId(token);
-  return token.length <= MAX_ID_LENGTH + 1 && INTEGER.test(token) ? { text: token, key: token } : undefined;
+  return INTEGER.test(token) ? { text: token, key: token } : undefined;
 }
 
 function readStringId(token: string): RequestId | undefined {
-  if (!token.includes('\\'))
+  if (PLAIN_STRING.test(token))
     return token.length <= MAX_ID_LENGTH + 2 ? { text: token, key: token } : undefined;
-  const value = JSON.parse(token) as string;
-  if (value.length > MAX_ID_LENGTH || LONE_SURROGATE.test(value)) return undefined;
+  const value = parseString(token);
+  if (value === undefined || value.length > MAX_ID_LENGTH || LONE_SURROGATE.test(value)) return undefined;
   return { text: token, key: JSON.stringify(value) };
+}
+
+function parseString(token: string): string | undefined {
+  try {
+    return JSON.parse(token) as string;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The id as a handler sees it: a string, a number, or the digits as text beyond 2^53. */

@@ -37,6 +37,7 @@ export function scanMessage(text: string, limits: ScanLimits): ScanResult {
   let tokens = 0;
   let seen = 0;
   let id: string | undefined;
+  let isObject = false;
   let expectsKey = false;
   for (let at = 0; at < length; at++) {
     const char = text.charCodeAt(at);
@@ -55,14 +56,18 @@ export function scanMessage(text: string, limits: ScanLimits): ScanResult {
       tokens++;
       if (depth > limits.depth) return { fault: 'depth', id };
       if (tokens > limits.tokens) return { fault: 'tokens', id };
-      expectsKey = depth === 1 && char === OPEN_BRACE;
+      if (depth === 1) isObject = char === OPEN_BRACE;
+      expectsKey = depth === 1 && isObject;
     } else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) {
       depth--;
       tokens++;
+      if (tokens > limits.tokens) return { fault: 'tokens', id };
+      // The value ends here; what may follow is not part of its envelope, and no JSON either.
+      if (depth <= 0) break;
     } else if (char === COMMA) {
       tokens++;
       if (tokens > limits.tokens) return { fault: 'tokens', id };
-      if (depth === 1) expectsKey = true;
+      expectsKey = depth === 1 && isObject;
     }
   }
   return { fault: undefined, id };
@@ -154,7 +159,8 @@ function scalarToken(text: string, at: number): string | undefined {
   if (first === OPEN_BRACE || first === OPEN_BRACKET) return undefined;
   let end = at;
   while (end < text.length && isScalarChar(text.charCodeAt(end))) end++;
-  return text.slice(at, end);
+  // At the end of a cut text the token may be cut as well: 12 of 123 is another number.
+  return end < text.length ? text.slice(at, end) : undefined;
 }
 
 function isScalarChar(char: number): boolean {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { LOG_CONTEXT } from '../../mcp.constants.js';
 import { eraOfMessage } from '../../protocol/era.js';
 import { ErrorCode } from '../../protocol/error-codes.js';
-import type { ParsedMessage, RejectedMessage, RequestMessage } from '../../protocol/json-rpc.js';
+import type { ParsedMessage, RejectedMessage, RequestId, RequestMessage } from '../../protocol/json-rpc.js';
 import { McpError } from '../../protocol/mcp-error.js';
 import { parseMessage } from '../../protocol/message-parser.js';
 import { McpServer } from '../../server/mcp.server.js';
@@ -41,13 +41,17 @@ export class HttpTransport {
     try {
       await this.route(exchange);
     } catch (fault) {
-      // Only an application's `caller` can fail here; what a call throws never gets this far.
-      const error = McpError.is(fault)
-        ? { code: fault.code, message: fault.message }
-        : { code: ErrorCode.InternalError, message: 'Internal error' };
-      this.logger.error(fault instanceof Error ? (fault.stack ?? fault.message) : String(fault));
-      if (!exchange.isAnswered) exchange.refuse({ status: 500, error });
+      this.fail(fault, exchange, undefined);
     }
+  }
+
+  /** Only an application's `caller` can fail here; what a call throws never gets this far. */
+  private fail(fault: unknown, exchange: HttpExchange, id: RequestId | undefined): void {
+    const error = McpError.is(fault)
+      ? { code: fault.code, message: fault.message }
+      : { code: ErrorCode.InternalError, message: 'Internal error' };
+    this.logger.error(fault instanceof Error ? (fault.stack ?? fault.message) : String(fault));
+    if (!exchange.isAnswered) exchange.refuse({ status: 500, error, id });
   }
 
   private async route(exchange: HttpExchange): Promise<void> {
@@ -70,7 +74,8 @@ export class HttpTransport {
     exchange.request.rawBody = body;
     if (parsed.kind === 'rejected') return this.reject(parsed, exchange);
     exchange.request.body = parsed.source.value;
-    return this.deliver(parsed, exchange);
+    const id = parsed.kind === 'request' ? parsed.id : undefined;
+    return this.deliver(parsed, exchange).catch((fault: unknown) => this.fail(fault, exchange, id));
   }
 
   private async deliver(

@@ -12,16 +12,18 @@ export interface StdioStreams {
 
 /**
  * Serves one client over two streams until the input ends, the output breaks or the signal aborts; what
- * runs then gets the shutdown grace to be answered. Resolves when everything is written.
+ * runs then gets the shutdown grace to be answered, and the client as long to read it. Resolves when
+ * everything is written.
  */
 export async function serveStreams(
   server: McpServer,
   { input, output, signal }: StdioStreams,
   stand: McpStdioRequestOptions,
 ): Promise<void> {
-  const writer = new LineWriter(output);
+  const { limits } = server.settings;
+  const writer = new LineWriter(output, limits.inFlightPerChannel);
   const channel = new StdioChannel(server, stand, (message) => writer.write(message));
-  const reader = new LineReader(server.settings.limits.line);
+  const reader = new LineReader(limits.line);
   const pending = new Set<Promise<void>>();
   const receive = (lines: Iterable<Line>) => {
     for (const line of lines) {
@@ -33,6 +35,7 @@ export async function serveStreams(
     receive(reader.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk));
   await new Promise<void>((resolve) => {
     const stop = () => {
+      writer.onPressure = undefined;
       input.off('data', onData).off('end', stop).off('close', stop).off('error', stop);
       signal?.removeEventListener('abort', stop);
       input.pause();
@@ -42,22 +45,41 @@ export async function serveStreams(
       channel.endAll('disconnected');
       stop();
     };
+    // Who does not read is not read from: answers that nobody takes would fill the memory.
+    writer.onPressure = (isHigh) => void (isHigh ? input.pause() : input.resume());
     input.on('data', onData).on('end', stop).on('close', stop).on('error', stop);
     signal?.addEventListener('abort', stop);
     if (signal?.aborted) stop();
   });
   receive(reader.end());
-  await server.inFlight.close(writer.isBroken ? 0 : server.settings.limits.shutdownGrace);
-  await Promise.all(pending);
-  await writer.flush();
+  await server.inFlight.close(writer.isBroken ? 0 : limits.shutdownGrace);
+  await within(
+    limits.shutdownGrace,
+    Promise.all(pending).then(() => writer.flush()),
+  );
+}
+
+/** Waits for some work, but no longer than that. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([work, new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)))]);
+  clearTimeout(timer);
 }
 
 /** Whole lines on one stream, in order; after the stream broke, nothing. */
 class LineWriter {
   isBroken = false;
   onBroken: (() => void) | undefined;
+  /** Told when more messages wait for the reader than there is room for, and when it has taken them. */
+  onPressure: ((isHigh: boolean) => void) | undefined;
+  private drained: Promise<void> | undefined;
+  private waiting = 0;
 
-  constructor(private readonly output: NodeJS.WritableStream) {
+  /** @param room messages that may wait */
+  constructor(
+    private readonly output: NodeJS.WritableStream,
+    private readonly room: number,
+  ) {
     const onEnd = () => {
       if (this.isBroken) return;
       this.isBroken = true;
@@ -67,8 +89,11 @@ class LineWriter {
   }
 
   async write(message: string): Promise<void> {
-    if (this.isBroken) return;
-    if (!this.output.write(`${message}\n`)) await this.settled('drain');
+    if (this.isBroken || this.output.write(`${message}\n`)) return;
+    this.waiting++;
+    if (this.waiting > this.room) this.onPressure?.(true);
+    this.drained ??= this.drain();
+    await this.drained;
   }
 
   /** Resolves when all that was written has left this process. */
@@ -80,13 +105,16 @@ class LineWriter {
     });
   }
 
-  private settled(event: 'drain'): Promise<void> {
+  private drain(): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
-        this.output.off(event, done).off('close', done).off('error', done);
+        this.output.off('drain', done).off('close', done).off('error', done);
+        this.drained = undefined;
+        this.waiting = 0;
+        this.onPressure?.(false);
         resolve();
       };
-      this.output.on(event, done).on('close', done).on('error', done);
+      this.output.on('drain', done).on('close', done).on('error', done);
     });
   }
 }

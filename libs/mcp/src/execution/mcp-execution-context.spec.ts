@@ -1,0 +1,30 @@
+import {
+  ADMISSION_INDEX,
+  ARGUMENTS_INDEX,
+  CONTEXT_INDEX,
+  McpExecutionContext,
+} from './mcp-execution-context.js';
+
+const contextOf = (type: string, args: unknown[]) => ({
+  getType: () => type as never,
+  getArgs: () => args as never,
+});
+
+describe('McpExecutionContext', () => {
+  it('gives the arguments as they were sent, and the context of the call', () => {
+    const [raw, call] = [{ a: 1 }, { requestId: 1 }];
+    const view = McpExecutionContext.create(
+      contextOf('mcp', ['request', 'response', 'next', raw, call, 'admission']),
+    );
+    expect(view.kind).toBe('tool');
+    expect(view.getArgs()).toBe(raw);
+    expect(view.getContext()).toBe(call);
+    expect([ARGUMENTS_INDEX, CONTEXT_INDEX, ADMISSION_INDEX]).toEqual([3, 4, 5]);
+  });
+
+  it.each(['http', 'rpc', 'ws', ''])('refuses a context of type "%s" and says what to check', (type) => {
+    expect(() => McpExecutionContext.create(contextOf(type, []))).toThrow(
+      `McpExecutionContext.create() takes a context of type 'mcp', not '${type}': check context.getType() first`,
+    );
+  });
+});

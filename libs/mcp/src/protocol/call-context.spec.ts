@@ -1,0 +1,181 @@
+import { McpContext, type CallOrigin, type CallSubject, type McpCaller } from './call-context.js';
+import { CallLifetime } from './call-lifetime.js';
+import { readId } from './json-rpc.js';
+
+function contextOf(origin: Partial<CallOrigin> = {}, subject: Partial<CallSubject> = {}) {
+  const sent: unknown[] = [];
+  const texts: string[] = [];
+  const lifetime = new CallLifetime();
+  const context = new McpContext(
+    {
+      transport: 'http',
+      era: 'modern',
+      revision: '2026-07-28',
+      client: { capabilities: {} },
+      sessionId: undefined,
+      request: { url: '/mcp' },
+      response: undefined,
+      callerOf: () => undefined,
+      emit: (message) => {
+        texts.push(message);
+        sent.push((JSON.parse(message) as { params: unknown }).params);
+      },
+      ...origin,
+    },
+    { id: readId('1')!, method: 'tools/call', name: 'a', meta: {}, progressToken: '"t"', ...subject },
+    lifetime,
+  );
+  return { context, lifetime, sent, texts };
+}
+
+describe('progress', () => {
+  it('K1: is sent with token, total and message where they are given', async () => {
+    const { context, sent, texts } = contextOf();
+    await context.progress(0);
+    await context.progress(1, 2);
+    await context.progress(1.5, 2, 'half\n"way"');
+    expect(sent).toEqual([
+      { progressToken: 't', progress: 0 },
+      { progressToken: 't', progress: 1, total: 2 },
+      { progressToken: 't', progress: 1.5, total: 2, message: 'half\n"way"' },
+    ]);
+    expect(JSON.parse(texts[0]!)).toMatchObject({ jsonrpc: '2.0', method: 'notifications/progress' });
+    expect(texts[0]).not.toContain('"id"');
+  });
+
+  it.each(['0', '9007199254740993', '"0"', '-5'])(
+    'K1: echoes the token %s with its type and digits',
+    async (progressToken) => {
+      const { context, texts } = contextOf({}, { progressToken });
+      await context.progress(1);
+      expect(texts[0]).toContain(`{"progressToken":${progressToken},"progress":1}`);
+    },
+  );
+
+  it('K1: is not sent without a token or without a stream to send it on', async () => {
+    const { context, sent } = contextOf({}, { progressToken: undefined });
+    await context.progress(1);
+    expect(sent).toEqual([]);
+    await expect(contextOf({ emit: undefined }).context.progress(1)).resolves.toBeUndefined();
+  });
+
+  it('S-123: grows strictly: what does not exceed the last value is dropped', async () => {
+    const { context, sent } = contextOf();
+    for (const value of [1, 1, 0.5, -1, 2, 1.999, 2, 2.001]) await context.progress(value);
+    expect(sent.map((params) => (params as { progress: number }).progress)).toEqual([1, 2, 2.001]);
+  });
+
+  it('takes negative and very large numbers', async () => {
+    const { context, sent } = contextOf();
+    for (const value of [-5, -0, 1e21, Number.MAX_VALUE]) await context.progress(value);
+    expect(sent.map((params) => (params as { progress: number }).progress)).toEqual([
+      -5,
+      0,
+      1e21,
+      Number.MAX_VALUE,
+    ]);
+  });
+
+  it.each([
+    [Number.NaN, undefined],
+    [Number.POSITIVE_INFINITY, undefined],
+    [1, Number.NaN],
+    [1, Number.NEGATIVE_INFINITY],
+  ])(
+    'rejects progress %p of %p as a mistake of the handler, with or without a token',
+    async (progress, total) => {
+      for (const progressToken of ['1', undefined]) {
+        const { context, sent } = contextOf({}, { progressToken });
+        await expect(context.progress(progress, total)).rejects.toThrow(TypeError);
+        expect(sent).toEqual([]);
+      }
+    },
+  );
+
+  it('S-123, F4: stops when the call is answered or ended', async () => {
+    const answered = contextOf();
+    answered.lifetime.finish();
+    await answered.context.progress(1);
+    const ended = contextOf();
+    ended.lifetime.end('cancelled');
+    await ended.context.progress(1);
+    expect([answered.sent, ended.sent]).toEqual([[], []]);
+  });
+
+  it('S-032: has no message for a client of 2024-11-05, which knows none', async () => {
+    const { context, sent } = contextOf({ era: 'legacy', revision: '2024-11-05' });
+    await context.progress(1, 2, 'x');
+    expect(sent).toEqual([{ progressToken: 't', progress: 1, total: 2 }]);
+  });
+
+  it('waits for a slow reader', async () => {
+    let drain!: () => void;
+    const room = new Promise<void>((resolve) => (drain = resolve));
+    const { context } = contextOf({ emit: () => room });
+    let isDone = false;
+    const progress = context.progress(1).then(() => (isDone = true));
+    await Promise.resolve();
+    expect(isDone).toBe(false);
+    drain();
+    await progress;
+    expect(isDone).toBe(true);
+  });
+});
+
+describe('the caller', () => {
+  it('is read as the request stands until the guards have run, and is fixed then', () => {
+    let caller: McpCaller | undefined;
+    const { context } = contextOf({ callerOf: () => caller });
+    expect(context.caller).toBeUndefined();
+    caller = { id: 'ann' };
+    expect(context.caller).toEqual({ id: 'ann' });
+    context.fixCaller();
+    caller = { id: 'eve' };
+    context.fixCaller();
+    expect(context.caller).toEqual({ id: 'ann' });
+  });
+
+  it('stays absent when the guards left none', () => {
+    let caller: McpCaller | undefined;
+    const { context } = contextOf({ callerOf: () => caller });
+    context.fixCaller();
+    caller = { id: 'eve' };
+    expect(context.caller).toBeUndefined();
+  });
+});
+
+describe('the view of the call', () => {
+  it('gives what the message and its transport say', () => {
+    const { context, lifetime } = contextOf(
+      {
+        transport: 'stdio',
+        era: 'legacy',
+        revision: '2025-03-26',
+        sessionId: 's',
+        client: { name: 'c', version: '1', capabilities: {} },
+      },
+      { meta: { progressToken: 't' }, name: 'search' },
+    );
+    expect(context).toMatchObject({
+      requestId: 1,
+      method: 'tools/call',
+      name: 'search',
+      transport: 'stdio',
+      era: 'legacy',
+      revision: '2025-03-26',
+      sessionId: 's',
+      client: { name: 'c' },
+      meta: { progressToken: 't' },
+      request: { url: '/mcp' },
+    });
+    expect(context.signal).toBe(lifetime.signal);
+  });
+
+  it.each([
+    ['7', 7],
+    ['"7"', '7'],
+    ['9007199254740993', '9007199254740993'],
+  ])('gives the id %s as %p', (token, value) => {
+    expect(contextOf({}, { id: readId(token)! }).context.requestId).toBe(value);
+  });
+});
