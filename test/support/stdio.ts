@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { Type } from '@nestjs/common';
 import { Logger } from '@nestjs/common';
-import { serveMcpOverStdio, type McpStdioOptions } from 'nest-mcp';
-import type { Json } from './wire.js';
+import { serveMcpOverStdio, type McpRevision, type McpStdioOptions } from 'nest-mcp';
+import type { Traffic } from './traffic.js';
+import { modernMessage, type Json } from './wire.js';
 
 /** A client's end of a stdio channel. */
 export interface Pipe {
@@ -31,39 +33,110 @@ export function openPipe(root: Type, options: Omit<McpStdioOptions, 'input' | 'o
   return pipeOf(input, output, served);
 }
 
+/** A server in a process of its own. */
+export interface ServerProcess extends Pipe {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly exit: Promise<number | null>;
+  readonly stderr: string[];
+  kill(signal: NodeJS.Signals): void;
+}
+
 /** Runs a compiled entry file as a real subprocess. */
-export function openProcess(
-  entry: string,
-  env: Record<string, string> = {},
-): Pipe & { exit: Promise<number | null>; stderr: string[]; kill(signal: NodeJS.Signals): void } {
+export function openProcess(entry: string, env: Record<string, string> = {}): ServerProcess {
   const child = spawn(process.execPath, [entry], { env: { ...process.env, ...env }, stdio: 'pipe' });
   const stderr: string[] = [];
   child.stderr.setEncoding('utf8').on('data', (text: string) => stderr.push(text));
-  const exit = once(child, 'exit').then(([code]) => code as number | null);
+  // Not `exit`: what the process wrote last may be read after it.
+  const exit = once(child, 'close').then(([code]) => code as number | null);
+  child.stdin.on('error', () => undefined);
   const pipe = pipeOf(child.stdin, child.stdout, exit);
-  return Object.assign(pipe, { exit, stderr, kill: (signal: NodeJS.Signals) => void child.kill(signal) });
+  const kill = (signal: NodeJS.Signals) => void child.kill(signal);
+  return Object.assign(pipe, { child, exit, stderr, kill });
+}
+
+/** A client on a pipe. It remembers what it asked, so that every line can be judged at the end. */
+export class StdioClient {
+  private readonly asked = new Map<unknown, { revision: McpRevision; method: string }>();
+  private revision: McpRevision | undefined;
+
+  constructor(
+    readonly pipe: Pipe,
+    private readonly traffic: Traffic,
+  ) {}
+
+  /** A request of 2026-07-28, sent without waiting for its answer. */
+  sendModern(id: string | number, method: string, params: Json = {}): void {
+    this.asked.set(id, { revision: '2026-07-28', method });
+    this.pipe.send(modernMessage(method, params, id));
+  }
+
+  /** A request without metadata, sent without waiting for its answer. */
+  sendLegacy(id: string | number, method: string, params?: Json): void {
+    this.asked.set(id, { revision: this.revision ?? '2025-11-25', method });
+    this.pipe.send({ jsonrpc: '2.0', id, method, ...(params ? { params } : {}) });
+  }
+
+  modern(id: string | number, method: string, params: Json = {}): Promise<Json> {
+    this.sendModern(id, method, params);
+    return this.pipe.answer(id);
+  }
+
+  legacy(id: string | number, method: string, params?: Json): Promise<Json> {
+    this.sendLegacy(id, method, params);
+    return this.pipe.answer(id);
+  }
+
+  async initialize(protocolVersion: string): Promise<Json> {
+    const clientInfo = { name: 'test', version: '1' };
+    const answer = await this.legacy('init', 'initialize', { protocolVersion, capabilities: {}, clientInfo });
+    const { protocolVersion: revision } = answer['result'] as { protocolVersion: McpRevision };
+    this.revision = revision;
+    this.asked.set('init', { revision, method: 'initialize' });
+    this.pipe.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    return answer;
+  }
+
+  notify(method: string, params: Json): void {
+    this.pipe.send({ jsonrpc: '2.0', method, params });
+  }
+
+  /** Ends the input, waits until the server is done, and has every line judged. */
+  async end(): Promise<void> {
+    await this.pipe.end();
+    for (const line of this.pipe.lines) {
+      const message = JSON.parse(line) as Json;
+      const asked = this.asked.get(message['id']);
+      // Its digits are gone by now, and the official parsers take no such number.
+      const isLarge = typeof message['id'] === 'number' && !Number.isSafeInteger(message['id']);
+      this.traffic.observe(
+        isLarge ? { ...message, id: 0 } : message,
+        asked?.revision ?? this.revision ?? '2025-11-25',
+        asked?.method,
+      );
+    }
+  }
 }
 
 function pipeOf(input: NodeJS.WritableStream, output: NodeJS.ReadableStream, done: Promise<unknown>): Pipe {
   const lines: string[] = [];
-  const waiting = new Set<() => void>();
+  const waiting = new Set<(line: string) => void>();
   createInterface({ input: output }).on('line', (line) => {
     lines.push(line);
-    waiting.forEach((look) => look());
+    waiting.forEach((look) => look(line));
   });
-  const find = (wanted: (message: Json) => boolean) =>
-    lines.map((line) => JSON.parse(line) as Json).find(wanted);
   const next = (wanted: (message: Json) => boolean) =>
     new Promise<Json>((resolve, reject) => {
-      const look = () => {
-        const found = find(wanted);
-        if (!found) return;
+      const look = (line: string) => {
+        const message = JSON.parse(line) as Json;
+        if (!wanted(message)) return;
         waiting.delete(look);
-        resolve(found);
+        resolve(message);
       };
       waiting.add(look);
-      look();
-      done.then(look, reject);
+      for (const line of lines) if (waiting.has(look)) look(line);
+      done
+        .then(() => setImmediate())
+        .then(() => reject(new Error('the server ended without the message')), reject);
     });
   return {
     lines,
@@ -74,6 +147,7 @@ function pipeOf(input: NodeJS.WritableStream, output: NodeJS.ReadableStream, don
     end: async () => {
       input.end();
       await done;
+      await setImmediate();
     },
   };
 }
