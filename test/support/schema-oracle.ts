@@ -109,6 +109,15 @@ function envelopeType(message: Json, revision: McpRevision): string {
 
 function zodFault(type: string, value: unknown): string | undefined {
   const isEnvelope = type.startsWith('JSONRPC');
-  const parsed = isEnvelope ? JSONRPCMessageSchema.safeParse(value) : ZOD_RESULTS[type]?.safeParse(value);
+  const parsed = isEnvelope
+    ? JSONRPCMessageSchema.safeParse(withSafeId(value as Json))
+    : ZOD_RESULTS[type]?.safeParse(value);
   return !parsed || parsed.success ? undefined : `${type}: ${String(parsed.error)}`;
+}
+
+/** The packages' parsers take no integer beyond 2^53, which the schemas do. */
+function withSafeId(message: Json): Json {
+  return Number.isInteger(message['id']) && !Number.isSafeInteger(message['id'])
+    ? { ...message, id: '' }
+    : message;
 }

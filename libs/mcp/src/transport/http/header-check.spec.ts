@@ -119,6 +119,13 @@ describe('checkPresence', () => {
     },
   );
 
+  it.each([undefined, {}, { name: 5 }, { name: null }])(
+    'H5: leaves the missing header of %j to the method',
+    (params) => {
+      expect(checkPresence(headers({ name: undefined }), 'tools/call', params)).toBeUndefined();
+    },
+  );
+
   it.each(['tools/list', 'server/discover', 'no/such', '__proto__', 'constructor'])(
     'needs no name for %s',
     (method) => {

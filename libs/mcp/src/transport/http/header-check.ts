@@ -40,7 +40,10 @@ export function checkPresence(
   if (headers.method === undefined) return mismatch('Mcp-Method is missing');
   if (!Object.hasOwn(NAMED, method)) return undefined;
   const member = NAMED[method]!;
-  if (headers.name === undefined) return mismatch('Mcp-Name is missing');
+  if (headers.name === undefined) {
+    // What is no text cannot be mirrored: the method itself says what is wrong with it.
+    return typeof params?.[member] === 'string' ? mismatch('Mcp-Name is missing') : undefined;
+  }
   const name = decodeHeader(headers.name);
   if (name === undefined) return mismatch('Mcp-Name is not well encoded');
   return name === params?.[member] ? undefined : mismatch(`Mcp-Name differs from params.${member}`);
