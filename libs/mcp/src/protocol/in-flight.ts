@@ -3,30 +3,43 @@ import { ErrorCode } from './error-codes.js';
 import { readId, type JsonObject, type RequestId, type RpcError } from './json-rpc.js';
 import { tokenAt } from './json-scan.js';
 
+/** A call that runs, under the id of its request. */
+interface RunningCall {
+  readonly key: string;
+  readonly lifetime: CallLifetime;
+}
+
+/*
+ * Running calls are kept in plain arrays. A Set or Map that gains and loses an entry with each request leaves
+ * a chain of outgrown tables behind, each holding what ran when it was outgrown; the collector then takes
+ * every request for alive until its next full run, which costs more than the rest of the call.
+ */
+
 /** The calls of one peer that share an id space: a stdio pipe or a legacy session. */
 export class Channel {
-  private readonly running = new Map<string, CallLifetime>();
+  private readonly running: RunningCall[] = [];
 
   constructor(readonly limit: number = Number.POSITIVE_INFINITY) {}
 
   get isBusy(): boolean {
-    return this.running.size > 0;
+    return this.running.length > 0;
   }
 
   get isFull(): boolean {
-    return this.running.size >= this.limit;
+    return this.running.length >= this.limit;
   }
 
   has(id: RequestId): boolean {
-    return this.running.has(id.key);
+    return this.find(id) !== undefined;
   }
 
-  add(id: RequestId, lifetime: CallLifetime): void {
-    this.running.set(id.key, lifetime);
+  add({ key }: RequestId, lifetime: CallLifetime): void {
+    this.running.push({ key, lifetime });
   }
 
   remove(id: RequestId): void {
-    this.running.delete(id.key);
+    const call = this.find(id);
+    if (call) takeOut(this.running, call);
   }
 
   /**
@@ -38,12 +51,23 @@ export class Channel {
     const token =
       typeof reference === 'string' ? JSON.stringify(reference) : tokenAt(text, ['params', 'requestId']);
     const id = readId(token);
-    if (id) this.running.get(id.key)?.end('cancelled');
+    if (id) this.find(id)?.lifetime.end('cancelled');
   }
 
   endAll(reason: EndReason): void {
-    this.running.forEach((lifetime) => lifetime.end(reason));
+    for (const { lifetime } of this.running.slice()) lifetime.end(reason);
   }
+
+  private find({ key }: RequestId): RunningCall | undefined {
+    return this.running.find((call) => call.key === key);
+  }
+}
+
+/** Removes an item from a list whose order does not matter. */
+function takeOut<T>(list: T[], item: T): void {
+  const at = list.indexOf(item);
+  const last = list.pop()!;
+  if (at < list.length) list[at] = last;
 }
 
 /** How a call came out: what its handler gave, or what ended it first. */
@@ -54,14 +78,14 @@ export type CallEnd<T> = { readonly value: T } | { readonly ended: EndReason };
  * when the call is answered or ended, even if its handler never settles.
  */
 export class InFlight {
-  private readonly calls = new Set<CallLifetime>();
+  private readonly calls: CallLifetime[] = [];
   private closing = false;
   private onIdle: (() => void) | undefined;
 
   constructor(private readonly limit: number) {}
 
   get size(): number {
-    return this.calls.size;
+    return this.calls.length;
   }
 
   /** Why no further call is taken now, if so. */
@@ -71,7 +95,7 @@ export class InFlight {
     if (channel?.has(id)) return error('Invalid request: a call with this id is still running', false);
     if (channel?.isFull)
       return error(`Too many calls in flight on this channel: at most ${channel.limit}`, true);
-    if (this.calls.size >= this.limit) return error('Too many calls in flight: try again shortly', true);
+    if (this.calls.length >= this.limit) return error('Too many calls in flight: try again shortly', true);
     return undefined;
   }
 
@@ -84,15 +108,15 @@ export class InFlight {
     work: () => Promise<T>,
   ): Promise<CallEnd<T>> {
     if (lifetime.endReason) return Promise.resolve({ ended: lifetime.endReason });
-    this.calls.add(lifetime);
+    this.calls.push(lifetime);
     channel?.add(id, lifetime);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => lifetime.end('timeout'), timeLimit);
       const release = () => {
         clearTimeout(timer);
-        this.calls.delete(lifetime);
+        takeOut(this.calls, lifetime);
         channel?.remove(id);
-        if (this.calls.size === 0) this.onIdle?.();
+        if (this.calls.length === 0) this.onIdle?.();
       };
       lifetime.onEnd = (ended) => {
         release();
@@ -118,7 +142,7 @@ export class InFlight {
   /** Takes no further calls, waits `grace` ms for those that run, then ends them. */
   async close(grace: number): Promise<void> {
     this.closing = true;
-    if (this.calls.size > 0) {
+    if (this.calls.length > 0) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, grace);
         this.onIdle = () => {
@@ -127,7 +151,7 @@ export class InFlight {
         };
       });
     }
-    this.calls.forEach((lifetime) => lifetime.end('shutdown'));
+    for (const lifetime of this.calls.slice()) lifetime.end('shutdown');
   }
 }
 
