@@ -18,7 +18,7 @@ function start(inFlight: InFlight, token = '1', channel?: Channel, timeLimit = 1
   const work = new Promise<string>((resolve, reject) => {
     settle = { resolve, reject };
   });
-  const end = inFlight.run(idOf(token), lifetime, channel, timeLimit, () => work);
+  const end = inFlight.follow(idOf(token), lifetime, channel, timeLimit, work);
   return { lifetime, end, ...settle };
 }
 
@@ -35,15 +35,6 @@ describe('a call in flight', () => {
     expect(await call.end).toEqual({ value: 'done' });
     expect([inFlight.size, channel.isBusy, call.lifetime.isOpen]).toEqual([0, false, false]);
     expect(jest.getTimerCount()).toBe(0);
-  });
-
-  it('frees its slot when the handler throws before its first await', async () => {
-    const inFlight = new InFlight(2);
-    const end = inFlight.run(idOf('1'), new CallLifetime(), undefined, 1000, () => {
-      throw new Error('at once');
-    });
-    await expect(end).rejects.toThrow('at once');
-    expect([inFlight.size, jest.getTimerCount()]).toEqual([0, 0]);
   });
 
   it('rejects as its handler does and frees its slot', async () => {
@@ -91,14 +82,15 @@ describe('a call in flight', () => {
     expect(await Promise.all(later.map((call) => call.end))).toEqual([{ value: 'x' }, { value: 'x' }]);
   });
 
-  it('does not start when it ended before', async () => {
-    const inFlight = new InFlight(1);
+  it('is over at once when it ended before, whatever its handler still does', async () => {
+    const inFlight = new InFlight(2);
     const lifetime = new CallLifetime();
     lifetime.end('disconnected');
-    const work = jest.fn(() => Promise.resolve('x'));
-    expect(await inFlight.run(idOf('1'), lifetime, undefined, 1000, work)).toEqual({ ended: 'disconnected' });
-    expect(work).not.toHaveBeenCalled();
-    expect(inFlight.size).toBe(0);
+    const running = Promise.reject(new Error('late'));
+    expect(await inFlight.follow(idOf('1'), lifetime, undefined, 1000, running)).toEqual({
+      ended: 'disconnected',
+    });
+    expect([inFlight.size, jest.getTimerCount()]).toEqual([0, 0]);
   });
 });
 

