@@ -5,29 +5,28 @@ import { tokenAt } from './json-scan.js';
 
 /** The calls of one peer that share an id space: a stdio pipe or a legacy session. */
 export class Channel {
-  private readonly running: RunningCall[] = [];
+  private readonly running = new Map<string, CallLifetime>();
 
   constructor(readonly limit: number = Number.POSITIVE_INFINITY) {}
 
   get isBusy(): boolean {
-    return this.running.length > 0;
+    return this.running.size > 0;
   }
 
   get isFull(): boolean {
-    return this.running.length >= this.limit;
+    return this.running.size >= this.limit;
   }
 
   has(id: RequestId): boolean {
-    return this.find(id) !== undefined;
+    return this.running.has(id.key);
   }
 
-  add({ key }: RequestId, lifetime: CallLifetime): void {
-    this.running.push({ key, lifetime });
+  add(id: RequestId, lifetime: CallLifetime): void {
+    this.running.set(id.key, lifetime);
   }
 
   remove(id: RequestId): void {
-    const call = this.find(id);
-    if (call) takeOut(this.running, call);
+    this.running.delete(id.key);
   }
 
   /**
@@ -39,23 +38,12 @@ export class Channel {
     const token =
       typeof reference === 'string' ? JSON.stringify(reference) : tokenAt(text, ['params', 'requestId']);
     const id = readId(token);
-    if (id) this.find(id)?.lifetime.end('cancelled');
+    if (id) this.running.get(id.key)?.end('cancelled');
   }
 
   endAll(reason: EndReason): void {
-    for (const { lifetime } of this.running.slice()) lifetime.end(reason);
+    this.running.forEach((lifetime) => lifetime.end(reason));
   }
-
-  private find({ key }: RequestId): RunningCall | undefined {
-    return this.running.find((call) => call.key === key);
-  }
-}
-
-/** Removes an item from a list whose order does not matter. */
-function takeOut<T>(list: T[], item: T): void {
-  const at = list.indexOf(item);
-  const last = list.pop()!;
-  if (at < list.length) list[at] = last;
 }
 
 /** How a call came out: what its handler gave, or what ended it first. */
