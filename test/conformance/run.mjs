@@ -73,7 +73,7 @@ function judge(out) {
       else if (check.status === 'FAILURE' || check.status === 'WARNING') bad.add(`${scenario}:${check.id}`);
     }
   }
-  return { bad: [...bad].sort(), good, scenarios };
+  return { bad: [...bad].sort((a, b) => a.localeCompare(b)), good, scenarios };
 }
 
 function compare(bad, known) {

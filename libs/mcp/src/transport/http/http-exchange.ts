@@ -15,12 +15,9 @@ export interface FastifyReply {
   code(status: number): this;
   headers(headers: OutgoingHttpHeaders): this;
   getHeaders(): OutgoingHttpHeaders;
-  send(body?: string | Buffer): unknown;
+  send(body?: string): unknown;
   hijack(): unknown;
 }
-
-/** Characters from which on a text is cheaper to send once it is bytes. */
-const LARGE = 2048;
 
 /** How long and how much of a refused body is thrown away, so that the client can read its answer. */
 const DRAIN_BYTES = 4 * 1024 * 1024;
@@ -58,14 +55,13 @@ export class HttpExchange {
   send(status: number, body: string | undefined, headers: Readonly<Record<string, string>> = {}): void {
     const all: Record<string, string | number> = { ...headers };
     if (body !== undefined) all['content-type'] = 'application/json';
-    const payload = body !== undefined && body.length > LARGE ? Buffer.from(body) : body;
     if (this.reply) {
-      this.reply.code(status).headers(all).send(payload);
+      this.reply.code(status).headers(all).send(body);
       return;
     }
-    all['content-length'] = payload === undefined ? 0 : Buffer.byteLength(payload);
+    all['content-length'] = body === undefined ? 0 : Buffer.byteLength(body);
     this.raw.writeHead(status, status === 204 ? headers : all);
-    this.raw.end(payload);
+    this.raw.end(body);
   }
 
   refuse(refusal: HttpRefusal, nullId = false): void {
