@@ -4,7 +4,7 @@
  * @publicApi
  */
 export abstract class McpBootException extends Error {
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
     this.name = new.target.name;
   }

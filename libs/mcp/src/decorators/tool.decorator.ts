@@ -45,12 +45,16 @@ export interface McpToolOptions {
 export function McpTool(nameOrOptions: string | McpToolOptions = {}): MethodDecorator {
   const options = typeof nameOrOptions === 'string' ? { name: nameOrOptions } : nameOrOptions;
   return (target, key, descriptor) => {
-    if (typeof target === 'function' || typeof descriptor.value !== 'function') {
+    const value: unknown = (descriptor as PropertyDescriptor | undefined)?.value;
+    if (typeof target === 'function' || typeof key === 'symbol' || typeof value !== 'function') {
       const owner = typeof target === 'function' ? target.name : target.constructor.name;
-      throw new TypeError(`@McpTool() on ${owner}.${String(key)}: only an instance method can be a tool`);
+      throw new TypeError(
+        `@McpTool() on ${owner}.${String(key)}: only an instance method can be a tool, ` +
+          'not a property, an accessor, a static method or one that is named by a symbol',
+      );
     }
     Reflect.defineMetadata(TOOL_METADATA, options, target, key);
-    Reflect.defineMetadata(TOOL_METADATA, options, descriptor.value);
+    Reflect.defineMetadata(TOOL_METADATA, options, value);
     Reflect.defineMetadata(ENTRY_PROVIDER_METADATA, true, target.constructor);
   };
 }

@@ -1,6 +1,7 @@
 import { McpContext } from '../protocol/call-context.js';
 import { ARGS_METADATA, CONTEXT_METADATA, PARAMS_METADATA } from '../decorators/metadata-keys.js';
 import { UnusableParameterException } from './boot.exceptions.js';
+import { assertPipesRegistered } from './protection.check.js';
 import type { HandlerLocation } from './registration.js';
 
 /** Numbers that Nest's pipeline knows a parameter's source by: 3 is a route's body, so pipes treat arguments as one. */
@@ -62,8 +63,10 @@ export function bindParameters(location: HandlerLocation, input: DtoClass | unde
   for (let index = 0; index < count; index++) {
     const type = types?.[index];
     const customEntry = custom.get(index);
-    if (customEntry) entries[customEntry.key] = customEntry.entry;
-    else if (index === contextIndex || (index !== argsIndex && type === McpContext))
+    if (customEntry) {
+      assertPipesRegistered(location.where, location.host, customEntry.entry.pipes);
+      entries[customEntry.key] = customEntry.entry;
+    } else if (index === contextIndex || (index !== argsIndex && type === McpContext))
       bind(CONTEXT_SLOT, index);
     else {
       if (bound !== undefined) {

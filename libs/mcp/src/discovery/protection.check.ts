@@ -34,6 +34,12 @@ export function assertProtected(location: HandlerLocation, config: ApplicationCo
   }
 }
 
+/** Refuses pipe classes of parameter decorators that the module does not hold. */
+export function assertPipesRegistered(where: string, host: Module, pipes: readonly unknown[]): void {
+  const lost = pipes.find((pipe) => typeof pipe === 'function' && !host.injectables.has(pipe as never));
+  if (typeof lost === 'function') throw unknownEnhancer(where, `the pipe ${lost.name} of a parameter`);
+}
+
 /** Refuses enhancers given as classes that the module does not hold. */
 export function assertEnhancersRegistered(where: string, host: Module, targets: readonly object[]): void {
   for (const [key, decorator] of Object.entries(ENHANCERS)) {
@@ -43,12 +49,16 @@ export function assertEnhancersRegistered(where: string, host: Module, targets: 
         (enhancer) => typeof enhancer === 'function' && !host.injectables.has(enhancer as never),
       );
       if (typeof lost !== 'function') continue;
-      throw new UnprotectedHandlerException(
-        where,
-        `${decorator}(${lost.name}) is unknown to its module. ` +
-          'Provide the decorated class itself (`providers: [TheClass]`) instead of a value or a factory, ' +
-          'or give the enhancer as an instance.',
-      );
+      throw unknownEnhancer(where, `${decorator}(${lost.name})`);
     }
   }
+}
+
+function unknownEnhancer(where: string, enhancer: string): UnprotectedHandlerException {
+  return new UnprotectedHandlerException(
+    where,
+    `${enhancer} is unknown to its module. ` +
+      'Provide the decorated class itself (`providers: [TheClass]`) instead of `useClass`, a value or a factory, ' +
+      'or give the enhancer as an instance.',
+  );
 }

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import {
   ApplicationConfig,
   ContextIdFactory,
@@ -11,6 +11,8 @@ import { PARAMS_METADATA } from '../decorators/metadata-keys.js';
 import { UnprotectedHandlerException } from '../discovery/boot.exceptions.js';
 import { CONTEXT_SLOT, HIDDEN_SLOT } from '../discovery/parameter.binder.js';
 import { isMadePerCall, type HandlerLocation, type ToolRegistration } from '../discovery/registration.js';
+import { MCP_SETTINGS } from '../mcp.constants.js';
+import type { McpSettings } from '../mcp.settings.js';
 import type { CallOrigin, McpContext } from '../protocol/call-context.js';
 import type { ToolResult } from '../protocol/content.js';
 import type { JsonObject } from '../protocol/json-rpc.js';
@@ -18,7 +20,7 @@ import type { ArgumentsContract } from '../schema/arguments.contract.js';
 import { ExceptionMapper } from './exception.mapper.js';
 import { ADMISSION_INDEX, ARGUMENTS_INDEX, CONTEXT_INDEX } from './mcp-execution-context.js';
 import { answerOf, responseFacade } from './response-facade.js';
-import { mapAnswer, mapResult } from './result.mapper.js';
+import { mapAnswer, mapResult, type ResultBounds } from './result.mapper.js';
 import { admitArguments, hasOwnValidation } from './validation.js';
 
 /** Runs a tool through Nest's pipeline. Rejects with `McpError` only. */
@@ -48,6 +50,52 @@ interface CreatorInternals {
   };
 }
 
+/**
+ * Nest's cache of a handler's parameters, for this handler alone: Nest 11 keys the shared one by the names of
+ * class and method, and would bind the parameters of another class of that name.
+ */
+class OwnMetadataStorage {
+  private metadata: unknown;
+
+  get(): unknown {
+    return this.metadata;
+  }
+
+  set(_instance: object, _key: string, metadata: unknown): void {
+    this.metadata = metadata;
+  }
+}
+
+/** The signal is made only if the result asks for it. */
+function boundsOf(context: McpContext, resultSize: number): ResultBounds {
+  return {
+    resultSize,
+    get signal() {
+      return context.signal;
+    },
+  };
+}
+
+/**
+ * What runs has to be what was checked at start: guards are read off the prototype's method and off the
+ * class, and an instance with a method of its own, or one that a proxy stands before, has neither.
+ */
+function assertUnchanged({ where, classRef, methodName, method }: HandlerLocation, instance: object): void {
+  if (instance.constructor !== classRef) {
+    throw new UnprotectedHandlerException(
+      where,
+      `its instance is no ${classRef.name} but made by another class or a proxy. Provide the class itself.`,
+    );
+  }
+  if ((instance as Record<string, unknown>)[methodName] !== method) {
+    throw new UnprotectedHandlerException(
+      where,
+      `its instance has a ${methodName} of its own, bound or patched, which guards on the method do not reach. ` +
+        'Leave the method on the class: a tool is called with its instance as `this`.',
+    );
+  }
+}
+
 /** Builds, once per tool, the closure that a call goes through. */
 @Injectable()
 export class HandlerFactory {
@@ -55,10 +103,12 @@ export class HandlerFactory {
     private readonly creator: ExternalContextCreator,
     private readonly config: ApplicationConfig,
     private readonly exceptions: ExceptionMapper,
+    @Inject(MCP_SETTINGS) private readonly settings: McpSettings,
   ) {}
 
   create({ location, contract, descriptor }: ToolRegistration): InvokeTool {
     const admission = { contract, isValidatedByApp: hasOwnValidation(location, this.config) };
+    const { resultSize } = this.settings.limits;
     const acquire = isMadePerCall(location.wrapper)
       ? this.acquireScoped(location)
       : this.acquireStatic(location);
@@ -66,12 +116,13 @@ export class HandlerFactory {
       const facade = responseFacade(origin.response as object | undefined);
       try {
         const args = [origin.request, facade, next, raw, context, admission];
-        const value = await this.runFiltered(await acquire(origin.request), args);
+        const bounds = boundsOf(context, resultSize);
+        const { value, thrown } = await this.runFiltered(await acquire(origin.request), args);
         const answer = answerOf(facade);
-        if (!answer) return await mapResult(value);
+        if (!answer) return await mapResult(value, bounds);
         return (
-          (await mapAnswer(answer)) ??
-          this.exceptions.unexpected(`answered with status ${answer.status}`, descriptor.name)
+          (await mapAnswer(answer, bounds)) ??
+          this.exceptions.unexpected(thrown ?? `answered with status ${answer.status}`, descriptor.name)
         );
       } catch (thrown) {
         return this.exceptions.toToolResult(thrown, descriptor.name);
@@ -80,48 +131,56 @@ export class HandlerFactory {
   }
 
   /** Exception filters see what was thrown as in a route; what they return is the result. */
-  private async runFiltered(pipeline: Pipeline, args: unknown[]): Promise<unknown> {
+  private async runFiltered(
+    pipeline: Pipeline,
+    args: unknown[],
+  ): Promise<{ value: unknown; thrown?: unknown }> {
     try {
-      return await pipeline.run(...args);
+      return { value: await pipeline.run(...args) };
     } catch (thrown) {
       const host = new ExecutionContextHost(args);
       host.setType(CONTEXT_TYPE);
       const value: unknown = await pipeline.filter(thrown, host);
-      if (value !== undefined || answerOf(args[1] as object)) return value;
+      if (value !== undefined || answerOf(args[1] as object)) return { value, thrown };
       throw thrown;
     }
   }
 
   private acquireStatic(location: HandlerLocation): Acquire {
-    const pipeline = this.pipeline(location, location.wrapper.instance as object, undefined);
+    const instance = location.wrapper.instance as object;
+    const pipeline = this.pipeline(location, instance, undefined, new OwnMetadataStorage());
     return () => pipeline;
   }
 
   /** A new instance for each call, from the handler's own module, in a context id of the call's own. */
   private acquireScoped(location: HandlerLocation): Acquire {
-    const { wrapper, host, where, classRef } = location;
+    const { wrapper, host } = location;
     const moduleRef = host.providers.get(ModuleRef)?.instance as ModuleRef;
+    const metadataStorage = new OwnMetadataStorage();
     return async (request) => {
       const contextId = ContextIdFactory.getByRequest(request as object);
       moduleRef.registerRequestByContextId(contextId.payload ?? request, contextId);
       const instance = await moduleRef.resolve<object>(wrapper.token as string, contextId, { strict: true });
-      // Only a factory can make something else than what was checked at start.
-      if (instance.constructor !== classRef)
-        throw new UnprotectedHandlerException(where, `its factory made a ${instance.constructor?.name}`);
-      return this.pipeline(location, instance, contextId);
+      return this.pipeline(location, instance, contextId, metadataStorage);
     };
   }
 
-  private pipeline(location: HandlerLocation, instance: object, contextId: ContextId | undefined): Pipeline {
-    const { moduleKey, methodName, wrapper, where } = location;
+  private pipeline(
+    location: HandlerLocation,
+    instance: object,
+    contextId: ContextId | undefined,
+    metadataStorage: OwnMetadataStorage,
+  ): Pipeline {
+    const { moduleKey, methodName, method, wrapper, where } = location;
+    assertUnchanged(location, instance);
     // Nest finds a handler's module by its class and among providers only: a controller's guards would be
     // skipped, and of a class that two modules provide the wrong ones run. The module is known here.
     const bound = Object.create(this.creator, {
       getContextModuleKey: { value: () => moduleKey },
       getHostModuleKey: { value: () => moduleKey },
+      handlerMetadataStorage: { value: metadataStorage },
     }) as ExternalContextCreator;
-    // Enhancer metadata is read off this very function, so it is passed as it is, never wrapped.
-    const method = (instance as Record<string, (...args: unknown[]) => unknown>)[methodName]!;
+    // Enhancer metadata is read off the method itself, so it is passed as it is, never wrapped.
     const run = bound.create(
       instance,
       method,

@@ -1,4 +1,9 @@
-import { mapAnswer, mapResult, UnserialisableResultException } from './result.mapper.js';
+import * as mapper from './result.mapper.js';
+import { UnserialisableResultException } from './result.mapper.js';
+
+const BOUNDS = { signal: new AbortController().signal, resultSize: 1000 };
+const mapResult = (value: unknown) => mapper.mapResult(value, BOUNDS);
+const mapAnswer = (answer: { status: number; body: unknown }) => mapper.mapAnswer(answer, BOUNDS);
 
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
 const block = { type: 'text', text: 'a' };
@@ -151,5 +156,48 @@ describe('mapAnswer', () => {
   it('says nothing of one from 500', () => {
     expect(mapAnswer({ status: 500, body: 'secret' })).toBeUndefined();
     expect(mapAnswer({ status: 503, body: undefined })).toBeUndefined();
+  });
+});
+
+describe('an endless source', () => {
+  function endless() {
+    let stopped = false;
+    const source = {
+      [Symbol.asyncIterator]: () => source,
+      next: () =>
+        new Promise<{ value: string; done: false }>((resolve) =>
+          setImmediate(() => resolve({ value: 'x', done: false })),
+        ),
+      return: () => {
+        stopped = true;
+        return Promise.resolve({ value: undefined, done: true as const });
+      },
+    };
+    return { source, isStopped: () => stopped };
+  }
+
+  it('is stopped when the call ends before it', async () => {
+    const { source, isStopped } = endless();
+    const call = new AbortController();
+    const mapped = mapper.mapResult(source, {
+      ...BOUNDS,
+      resultSize: Number.POSITIVE_INFINITY,
+      signal: call.signal,
+    });
+    call.abort();
+    await mapped;
+    expect(isStopped()).toBe(true);
+  });
+
+  it('is stopped once it gave more than a result may hold, also when it never waits', async () => {
+    let given = 0;
+    async function* rush() {
+      for (;;) {
+        given++;
+        yield 'x'.repeat(100);
+      }
+    }
+    const { content } = await mapper.mapResult(rush(), BOUNDS);
+    expect([given, content.length]).toEqual([9, 9]);
   });
 });

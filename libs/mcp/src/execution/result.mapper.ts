@@ -1,6 +1,7 @@
 import {
   errorResult,
   isContentBlock,
+  roughSize,
   textResult,
   type ContentBlock,
   type ToolResult,
@@ -10,6 +11,14 @@ import { isObject } from '../protocol/json-rpc.js';
 /** A handler returned what JSON cannot carry. */
 export class UnserialisableResultException extends Error {
   override readonly name = 'UnserialisableResultException';
+}
+
+/** How far a result may go. */
+export interface ResultBounds {
+  /** Aborts when the call ends before its handler. */
+  readonly signal: AbortSignal;
+  /** Bytes of one serialised result. */
+  readonly resultSize: number;
 }
 
 const FULL_RESULT_MEMBERS = new Set(['content', 'structuredContent', 'isError', '_meta']);
@@ -22,7 +31,7 @@ const FULL_RESULT_MEMBERS = new Set(['content', 'structuredContent', 'isError', 
  *
  * @throws UnserialisableResultException for a cycle, a function, a symbol and the like
  */
-export function mapResult(value: unknown): ToolResult | Promise<ToolResult> {
+export function mapResult(value: unknown, bounds: ResultBounds): ToolResult | Promise<ToolResult> {
   switch (typeof value) {
     case 'string':
       return textResult(value);
@@ -33,14 +42,14 @@ export function mapResult(value: unknown): ToolResult | Promise<ToolResult> {
     case 'bigint':
       return textResult(String(value));
     case 'object':
-      return value === null ? textResult('null') : mapObject(value);
+      return value === null ? textResult('null') : mapObject(value, bounds);
     case 'function':
     case 'symbol':
       throw new UnserialisableResultException(`a ${typeof value} cannot be a result`);
   }
 }
 
-function mapObject(value: object): ToolResult | Promise<ToolResult> {
+function mapObject(value: object, bounds: ResultBounds): ToolResult | Promise<ToolResult> {
   if (value instanceof Date)
     return textResult(Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString());
   if (value instanceof Uint8Array) {
@@ -52,7 +61,7 @@ function mapObject(value: object): ToolResult | Promise<ToolResult> {
       ? { content: value as ContentBlock[] }
       : jsonResult(value);
   }
-  if (Symbol.asyncIterator in value) return collect(value as AsyncIterable<unknown>);
+  if (Symbol.asyncIterator in value) return collect(value as AsyncIterable<unknown>, bounds);
   return isFullResult(value) ? fullResult(value) : jsonResult(value);
 }
 
@@ -71,9 +80,27 @@ function toJson(value: unknown): string | undefined {
   }
 }
 
-async function collect(items: AsyncIterable<unknown>): Promise<ToolResult> {
+/**
+ * Takes items until they end, the call does, or they are more than a result may hold: an endless source
+ * would never let go of the process. The source is told to stop, whichever it is.
+ */
+async function collect(items: AsyncIterable<unknown>, bounds: ResultBounds): Promise<ToolResult> {
   const content: ContentBlock[] = [];
-  for await (const item of items) content.push(...(await mapResult(item)).content);
+  const iterator = items[Symbol.asyncIterator]();
+  const { signal, resultSize } = bounds;
+  const stop = () => void Promise.resolve(iterator.return?.()).catch(() => undefined);
+  signal.addEventListener('abort', stop, { once: true });
+  let size = 0;
+  try {
+    for await (const item of { [Symbol.asyncIterator]: () => iterator }) {
+      const blocks = (await mapResult(item, bounds)).content;
+      content.push(...blocks);
+      size += blocks.reduce((sum, block) => sum + roughSize(block), 0);
+      if (signal.aborted || size > resultSize) break;
+    }
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
   return { content };
 }
 
@@ -101,11 +128,11 @@ function fullResult(value: { content?: ContentBlock[] } & Record<string, unknown
 }
 
 /** The outcome when a filter or handler answered on the response itself. */
-export function mapAnswer(answer: {
-  status: number;
-  body: unknown;
-}): ToolResult | Promise<ToolResult> | undefined {
-  if (answer.status < 400) return mapResult(answer.body);
+export function mapAnswer(
+  answer: { status: number; body: unknown },
+  bounds: ResultBounds,
+): ToolResult | Promise<ToolResult> | undefined {
+  if (answer.status < 400) return mapResult(answer.body, bounds);
   if (answer.status < 500)
     return errorResult(typeof answer.body === 'string' ? answer.body : (toJson(answer.body) ?? ''));
   return undefined;

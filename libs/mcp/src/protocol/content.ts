@@ -19,6 +19,16 @@ export interface ToolResult {
   readonly meta?: Record<string, unknown>;
 }
 
+/** Characters that a block takes on the wire at least. */
+export function roughSize(block: ContentBlock): number {
+  const { text, data, resource } = block as {
+    text?: string;
+    data?: string;
+    resource?: { text?: string; blob?: string };
+  };
+  return 24 + (text ?? data ?? resource?.text ?? resource?.blob ?? '').length;
+}
+
 /** A result of one text. */
 export function textResult(text: string): ToolResult {
   return { content: [{ type: 'text', text }] };

@@ -1,7 +1,10 @@
 import type { ToolRegistration } from '../discovery/registration.js';
+import type { ExceptionMapper } from '../execution/exception.mapper.js';
 import type { InvokeTool } from '../execution/handler.factory.js';
+import { UnserialisableResultException } from '../execution/result.mapper.js';
 import { McpContext } from '../protocol/call-context.js';
-import { errorResult, type ToolResult } from '../protocol/content.js';
+import { errorResult, roughSize, type ToolResult } from '../protocol/content.js';
+import type { EndReason } from '../protocol/call-lifetime.js';
 import type { Answer, Delivery } from '../protocol/dispatcher.js';
 import { ErrorCode } from '../protocol/error-codes.js';
 import type { InFlight } from '../protocol/in-flight.js';
@@ -25,8 +28,6 @@ export interface ToolsHandlerOptions {
   readonly resultSize: number;
 }
 
-const NO_ARGUMENTS: JsonObject = {};
-
 /** `tools/list` and `tools/call`. Source: Tools, all revisions. */
 export class ToolsHandler {
   private readonly pages = new Map<McpRevision, ReadonlyMap<string | undefined, string>>();
@@ -36,6 +37,7 @@ export class ToolsHandler {
     private readonly encoder: ResultEncoder,
     private readonly inFlight: InFlight,
     private readonly log: CallLog,
+    private readonly exceptions: ExceptionMapper,
     private readonly options: ToolsHandlerOptions,
   ) {
     for (const revision of options.revisions) this.pages.set(revision, this.pagesFor(revision));
@@ -55,8 +57,8 @@ export class ToolsHandler {
     if (typeof name !== 'string') return invalid('"name" must be a string');
     const tool = this.tools.get(name);
     if (!tool) return invalid(`unknown tool ${quote(name)}`);
-    const raw =
-      request.params?.['arguments'] ?? (Object.hasOwn(request.params!, 'arguments') ? null : NO_ARGUMENTS);
+    // Absent arguments are a new object for each call: guards, pipes and handlers may write to it.
+    const raw = Object.hasOwn(request.params!, 'arguments') ? request.params!['arguments'] : {};
     if (!isObject(raw)) return invalid('"arguments" must be an object');
     const progressToken = readProgressToken(request.params, request.source.text);
     if (typeof progressToken === 'object') return { error: progressToken };
@@ -89,27 +91,31 @@ export class ToolsHandler {
     try {
       const running = tool.invoke(raw, context, origin);
       const end = await this.inFlight.follow(request.id, lifetime, channel, timeLimit, running);
-      if ('value' in end) {
-        entry?.close(context, end.value.isError ? 'tool error' : 'ok');
-        return this.answer(end.value, origin.revision);
-      }
-      entry?.close(context, end.ended);
-      if (end.ended === 'timeout')
-        return this.answer(errorResult(`The tool did not finish within ${timeLimit} ms`), origin.revision);
-      if (end.ended === 'shutdown')
-        return this.answer(errorResult('The server is shutting down'), origin.revision);
-      return undefined;
+      const value = 'value' in end ? end.value : resultOfEnd(end.ended, timeLimit);
+      const answer = value && this.answer(value, origin.revision, descriptor.name);
+      entry?.close(context, 'ended' in end ? end.ended : outcomeOf(end.value, answer));
+      return answer;
     } catch (error) {
       entry?.close(context, 'error');
       throw error;
     }
   }
 
-  private answer(value: ToolResult, revision: McpRevision): Answer {
-    const result = this.encoder.toolResult(value, revision);
-    if (isWithin(result, this.options.resultSize)) return { result };
-    const message = `The result is larger than ${this.options.resultSize} bytes: ask for less`;
-    return { error: { code: ErrorCode.InternalError, message } };
+  private answer(value: ToolResult, revision: McpRevision, tool: string): Answer {
+    const { resultSize } = this.options;
+    if (isLarge(value, resultSize)) return tooLarge(resultSize);
+    const result = this.encode(value, revision, tool);
+    return isWithin(result, resultSize) ? { result } : tooLarge(resultSize);
+  }
+
+  /** A handler's own blocks may hold what JSON cannot carry. */
+  private encode(value: ToolResult, revision: McpRevision, tool: string): string {
+    try {
+      return this.encoder.toolResult(value, revision);
+    } catch (cause) {
+      const fault = new UnserialisableResultException('JSON cannot carry the result', { cause });
+      return this.encoder.toolResult(this.exceptions.toToolResult(fault, tool), revision);
+    }
   }
 
   private pagesFor(revision: McpRevision): ReadonlyMap<string | undefined, string> {
@@ -122,6 +128,31 @@ export class ToolsHandler {
       [...list.entries()].map(([cursor, page]) => [cursor, this.encoder.toolPage(page, revision)]),
     );
   }
+}
+
+/** What is answered when a call ended before its handler; nothing where nobody waits any more. */
+function resultOfEnd(ended: EndReason, timeLimit: number): ToolResult | undefined {
+  if (ended === 'timeout') return errorResult(`The tool did not finish within ${timeLimit} ms`);
+  return ended === 'shutdown' ? errorResult('The server is shutting down') : undefined;
+}
+
+function outcomeOf(value: ToolResult, answer: Answer): string {
+  if (answer && 'error' in answer) return `error ${answer.error.code}`;
+  return value.isError ? 'tool error' : 'ok';
+}
+
+/** Told by the texts alone, before a huge one is escaped. */
+function isLarge({ content, structured }: ToolResult, bytes: number): boolean {
+  return content.reduce((sum, block) => sum + roughSize(block), structured?.length ?? 0) > bytes;
+}
+
+function tooLarge(bytes: number): Answer {
+  return {
+    error: {
+      code: ErrorCode.InternalError,
+      message: `The result is larger than ${bytes} bytes: ask for less`,
+    },
+  };
 }
 
 /** A character takes one to three bytes, so most texts need no count. */
