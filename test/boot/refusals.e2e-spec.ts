@@ -2,12 +2,15 @@ import {
   Body,
   Controller,
   Injectable,
+  createParamDecorator,
   Module,
   Post,
   UseGuards,
   type CanActivate,
   type DynamicModule,
   type ModuleMetadata,
+  type OnModuleInit,
+  type PipeTransform,
   type Type,
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -243,8 +246,157 @@ describe('parameters of tools', () => {
       return StaticTools;
     };
     expect(declare).toThrow(
-      new TypeError('@McpTool() on StaticTools.run: only an instance method can be a tool'),
+      '@McpTool() on StaticTools.run: only an instance method can be a tool, not a property, an accessor, a static method',
     );
+  });
+
+  it('refuses @McpTool() on a property and on a symbol, as soon as the class is read', () => {
+    const onProperty = () => {
+      class PropertyTools {
+        @(McpTool() as PropertyDecorator)
+        run = () => 'x';
+      }
+      return PropertyTools;
+    };
+    expect(onProperty).toThrow('@McpTool() on PropertyTools.run: only an instance method can be a tool');
+    const key = Symbol('run');
+    const onSymbol = () => {
+      class SymbolTools {
+        @McpTool()
+        [key](): void {}
+      }
+      return SymbolTools;
+    };
+    expect(onSymbol).toThrow('@McpTool() on SymbolTools.Symbol(run): only an instance method can be a tool');
+  });
+});
+
+describe('instances that hide what is guarded', () => {
+  class ShutGuard implements CanActivate {
+    canActivate(): boolean {
+      return false;
+    }
+  }
+
+  @Injectable()
+  class Bound {
+    constructor() {
+      this.run = this.run.bind(this);
+    }
+
+    @McpTool()
+    @UseGuards(ShutGuard)
+    run(): string {
+      return 'ran';
+    }
+  }
+
+  @Injectable()
+  class Patched implements OnModuleInit {
+    onModuleInit(): void {
+      const original = this.run.bind(this);
+      this.run = () => original();
+    }
+
+    @McpTool()
+    @UseGuards(ShutGuard)
+    run(): string {
+      return 'ran';
+    }
+  }
+
+  @Injectable()
+  class Proxied {
+    @McpTool()
+    @UseGuards(new ShutGuard())
+    run(): string {
+      return 'ran';
+    }
+  }
+  const bindAll = {
+    get(target: object, name: string): unknown {
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  };
+
+  it.each([
+    ['Bound', { providers: [Bound] }, 'Bound.run'],
+    ['Patched', { providers: [Patched] }, 'Patched.run'],
+    [
+      'Proxied',
+      { providers: [{ provide: Proxied, useFactory: () => new Proxy(new Proxied(), bindAll) }] },
+      'Proxied.run',
+    ],
+  ])('are refused: %s', async (_name, metadata, where) => {
+    const error = await refusal(rootOf(metadata));
+    expect(error.name).toBe('UnprotectedHandlerException');
+    expect(error.message).toContain(`${where} cannot be protected as declared: its instance`);
+  });
+});
+
+describe('pipes of parameters', () => {
+  @Injectable()
+  class UpperPipe implements PipeTransform {
+    transform(value: unknown): unknown {
+      return value;
+    }
+  }
+  const Up = createParamDecorator(() => 'x');
+
+  @Injectable()
+  class Piped {
+    @McpTool()
+    run(@Up(UpperPipe) value: string): string {
+      return value;
+    }
+  }
+
+  it('are refused where Nest would leave them out: a class on a handler that a factory makes', async () => {
+    const error = await refusal(rootOf({ providers: [{ provide: Piped, useFactory: () => new Piped() }] }));
+    expect(error.name).toBe('UnprotectedHandlerException');
+    expect(error.message).toContain(
+      'Piped.run cannot be protected as declared: the pipe UpperPipe of a parameter',
+    );
+  });
+
+  it('boot where the class itself is provided', async () => {
+    expect((await started(rootOf({ providers: [Piped] }))).names).toEqual(['run']);
+  });
+});
+
+describe('options that nothing reads', () => {
+  it.each([
+    [{ pagesize: 5 }, 'pagesize'],
+    [{ http: { alowedHosts: ['a.example'] } }, 'http.alowedHosts'],
+  ])('of the module are refused: %j', async (more, option) => {
+    const options = { ...REQUIRED, ...more } as McpModuleOptions;
+    const error = await refusal(rootOf({}, McpModule.forRoot(options)));
+    expect([error.name, error.message]).toEqual([
+      'InvalidOptionException',
+      expect.stringContaining(`McpModule: option \`${option}\` is unknown; known are `),
+    ]);
+  });
+
+  it.each([
+    [{ permission: 'deny' }, 'permission'],
+    [{ annotations: { readonlyHint: true } }, 'annotations.readonlyHint'],
+  ])('of a tool are refused: %j', async (options, option) => {
+    @Injectable()
+    class Typo {
+      @McpTool(options as object)
+      run(): void {}
+    }
+    const error = await refusal(rootOf({ providers: [Typo] }));
+    expect([error.name, error.message]).toEqual([
+      'InvalidToolOptionException',
+      expect.stringContaining(`Typo.run: @McpTool() option \`${option}\` is unknown; known are `),
+    ]);
+  });
+
+  it('are missed by name when a factory gives none at all', async () => {
+    const none = McpModule.forRootAsync({ useFactory: () => undefined as never });
+    expect((await refusal(rootOf({}, none))).message).toContain('the factory gave no options');
   });
 });
 

@@ -172,6 +172,19 @@ describe.each(ADAPTERS)('who may speak to the endpoint on %s', (adapter) => {
     },
   );
 
+  it.each(['http://evil.example/mcp', 'http://localhost/mcp', '/mcp#fragment', '/mcp?a=1#fragment'])(
+    'M7, M8: looks at host and origin of the address %p as well',
+    async (address) => {
+      const forged = { host: 'evil.example', origin: 'https://evil.example' };
+      const answer = await exchange(running.url, requestWith(forged, 'POST', address));
+      expect([answer.status, guard.seen]).toEqual([
+        address.includes('#') && adapter === 'fastify' ? answer.status : 403,
+        [],
+      ]);
+      expect([403, 404]).toContain(answer.status);
+    },
+  );
+
   it('H7: logs no refusal as an error', () => {
     expect(logs.ofLevel('error', 'warn', 'fatal')).toEqual([]);
   });

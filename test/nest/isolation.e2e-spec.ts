@@ -5,16 +5,25 @@ import {
   Injectable,
   Module,
   Scope,
+  ValidationPipe,
   type CanActivate,
   type ExecutionContext,
 } from '@nestjs/common';
-import { APP_GUARD, REQUEST } from '@nestjs/core';
-import { IsString } from 'class-validator';
-import { McpContext, McpModule, McpTool } from 'nest-mcp';
+import { APP_GUARD, APP_PIPE, REQUEST } from '@nestjs/core';
+import { IsOptional, IsString } from 'class-validator';
+import { McpContext, McpExecutionContext, McpModule, McpTool } from 'nest-mcp';
 import { McpServer } from '../../libs/mcp/src/server/mcp.server.js';
 import { startApp, type RunningApp } from '../support/app.js';
 import { eventsOf, Traffic } from '../support/traffic.js';
-import { callTool, modernHeaders, modernMessage, openSession, type Json } from '../support/wire.js';
+import {
+  callTool,
+  modern,
+  modernHeaders,
+  modernMessage,
+  openSession,
+  textOf,
+  type Json,
+} from '../support/wire.js';
 
 const CLIENTS = 200;
 const STEPS = 3;
@@ -267,5 +276,53 @@ describe.each([
       secrets: ['last', 'last', 'last', 'last', 'last', null],
     });
     expect([inFlight.size, running]).toEqual([0, 0]);
+  });
+});
+
+describe('arguments that were not sent', () => {
+  class OwnerDto {
+    @IsOptional()
+    @IsString()
+    owner?: string;
+  }
+
+  @Injectable()
+  class Claims {
+    @McpTool()
+    claim(claim: OwnerDto, context: McpContext): string {
+      claim.owner ??= (context.request as { headers: Record<string, string> }).headers['x-user'];
+      return String(claim.owner);
+    }
+  }
+
+  @Injectable()
+  class WritingGuard implements CanActivate {
+    canActivate(context: ExecutionContext): boolean {
+      if (context.getType<string>() !== 'mcp') return true;
+      const args = McpExecutionContext.create(context).getArgs<{ owner?: string }>();
+      args.owner ??= context.switchToHttp().getRequest<{ headers: Record<string, string> }>().headers[
+        'x-user'
+      ];
+      return true;
+    }
+  }
+
+  it.each([
+    ['a pipe that hands on what it got', [{ provide: APP_PIPE, useValue: new ValidationPipe() }]],
+    ['a guard that writes to them', [{ provide: APP_GUARD, useClass: WritingGuard }]],
+  ])('are new for each caller, also under %s', async (_name, providers) => {
+    @Module({
+      imports: [McpModule.forRoot({ name: 'claims', version: '1' })],
+      providers: [Claims, ...providers],
+    })
+    class ClaimsModule {}
+    const app = await startApp(ClaimsModule);
+    const said: string[] = [];
+    for (const user of ['alice', 'bob']) {
+      const { result } = await modern(app.mcp, 'tools/call', { name: 'claim' }, { 'x-user': user });
+      said.push(textOf(result));
+    }
+    await app.close();
+    expect(said).toEqual(['alice', 'bob']);
   });
 });

@@ -23,7 +23,7 @@ import { settingsOf } from './mcp.settings.js';
 import { McpServer } from './server/mcp.server.js';
 import { BodyGate } from './transport/http/body-gate.js';
 import { HttpTransport } from './transport/http/http.transport.js';
-import { createEndpointController, decorate } from './transport/http/mcp-endpoint.controller.js';
+import { createEndpointController, decorate, undecorator } from './transport/http/mcp-endpoint.controller.js';
 
 const DEFAULT_PATH = 'mcp';
 const ENDPOINT = Symbol.for('nest-mcp:endpoint-class');
@@ -59,9 +59,11 @@ export class McpModule implements NestModule, OnApplicationBootstrap {
   /** With options that a factory makes from other providers, for example a config service. */
   static forRootAsync({ path, imports, inject, useFactory }: McpModuleAsyncOptions): DynamicModule {
     const endpoint = createEndpointController(path ?? DEFAULT_PATH, []);
+    const undecorate = undecorator(endpoint);
     const make = async (...deps: unknown[]): Promise<McpModuleOptions> => {
       const options = await useFactory(...(deps as never[]));
-      decorate(endpoint, options.http?.decorators ?? []);
+      undecorate();
+      decorate(endpoint, options?.http?.decorators ?? []);
       return options;
     };
     return moduleWith(endpoint, [{ provide: MCP_OPTIONS, useFactory: make, inject: inject ?? [] }], imports);

@@ -1,4 +1,4 @@
-import type { McpLimits, McpModuleOptions } from './mcp.options.js';
+import type { McpHttpOptions, McpLimits, McpModuleOptions } from './mcp.options.js';
 import { McpBootException } from './mcp.exceptions.js';
 import type { McpCaller } from './protocol/call-context.js';
 import { ErrorCode } from './protocol/error-codes.js';
@@ -47,6 +47,10 @@ export class InvalidOptionException extends McpBootException {
 
 /** Fills in the defaults; throws `InvalidOptionException` for what cannot be meant. */
 export function settingsOf(options: McpModuleOptions): McpSettings {
+  if (!isObject(options))
+    throw new InvalidOptionException('name', 'is required: the factory gave no options');
+  checkNames('', OPTIONS, options);
+  checkNames('http', HTTP_OPTIONS, options.http ?? {});
   for (const name of ['name', 'version'] as const) {
     if (typeof options[name] !== 'string' || options[name] === '') {
       throw new InvalidOptionException(
@@ -71,7 +75,7 @@ export function settingsOf(options: McpModuleOptions): McpSettings {
     responses: oneOf('http.responses', http.responses, ['auto', 'json']),
     allowedHosts: new Set((http.allowedHosts ?? []).map(hostName)),
     allowedOrigins: new Set((http.allowedOrigins ?? []).map(originOf)),
-    callerOf: caller ?? defaultCaller,
+    callerOf: caller ? checkedCaller(caller) : defaultCaller,
   };
 }
 
@@ -92,12 +96,10 @@ function servedRevisions(revisions: readonly string[] = REVISIONS): ServedRevisi
 const MAX_COUNT = 2 ** 31 - 1;
 
 function counts<T extends { [K in keyof T]: number }>(group: string, defaults: T, given: Partial<T> = {}): T {
+  checkNames(group, Object.keys(defaults), given);
   const merged = { ...defaults };
   for (const [name, value] of Object.entries(given) as [keyof T & string, number | undefined][]) {
     const path = group ? `${group}.${name}` : name;
-    if (!Object.hasOwn(defaults, name)) {
-      throw new InvalidOptionException(path, `is unknown; known are ${Object.keys(defaults).join(', ')}`);
-    }
     if (value === undefined) continue;
     if (!Number.isInteger(value) || value < 1 || value > MAX_COUNT) {
       throw new InvalidOptionException(path, `must be an integer from 1 to ${MAX_COUNT}`);
@@ -105,6 +107,39 @@ function counts<T extends { [K in keyof T]: number }>(group: string, defaults: T
     merged[name] = value as T[typeof name];
   }
   return merged;
+}
+
+const OPTIONS: readonly (keyof McpModuleOptions)[] = [
+  'name',
+  'version',
+  'title',
+  'instructions',
+  'icons',
+  'websiteUrl',
+  'revisions',
+  'path',
+  'http',
+  'sessions',
+  'limits',
+  'pageSize',
+  'caller',
+];
+const HTTP_OPTIONS: readonly (keyof McpHttpOptions)[] = [
+  'allowedHosts',
+  'allowedOrigins',
+  'readBody',
+  'decorators',
+  'responses',
+];
+
+/** A name that nothing reads is a typing error, or an option of another version: it would do nothing. */
+function checkNames(group: string, known: readonly string[], given: object): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new InvalidOptionException(
+    group ? `${group}.${unknown}` : unknown,
+    `is unknown; known are ${known.join(', ')}`,
+  );
 }
 
 function oneOf<T extends string>(option: string, value: T | undefined, allowed: readonly [T, ...T[]]): T {
@@ -138,6 +173,20 @@ function checkIcon(src: string): void {
     'icons',
     `has ${JSON.stringify(src)}: clients load only https: and data: addresses`,
   );
+}
+
+/** What is no caller would leave sessions unbound. */
+function checkedCaller(caller: (request: unknown) => McpCaller | undefined): McpSettings['callerOf'] {
+  return (request) => {
+    const found: unknown = caller(request);
+    if (found === undefined || found === null) return undefined;
+    if (isObject(found) && typeof found['id'] === 'string' && found['id'] !== '')
+      return found as unknown as McpCaller;
+    throw new McpError(
+      ErrorCode.InternalError,
+      'Cannot tell who is calling: the option `caller` of McpModule has to return { id } with a text, or undefined.',
+    );
+  };
 }
 
 function defaultCaller(request: unknown): McpCaller | undefined {

@@ -76,7 +76,39 @@ function placeOf(where: string, host: { metatype: { name: string } }): string {
   return `${where} (${host.metatype.name})`;
 }
 
-function checkOptions({ timeout, icons }: McpToolOptions, where: string): void {
+const OPTIONS: readonly (keyof McpToolOptions)[] = [
+  'name',
+  'title',
+  'description',
+  'icons',
+  'meta',
+  'input',
+  'readOnly',
+  'annotations',
+  'timeout',
+];
+const HINTS: readonly (keyof ToolAnnotations)[] = [
+  'readOnlyHint',
+  'destructiveHint',
+  'idempotentHint',
+  'openWorldHint',
+];
+
+/** A name that nothing reads would do nothing. */
+function checkNames(where: string, known: readonly string[], given: object, group = ''): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new InvalidToolOptionException(
+    where,
+    `${group}${unknown}`,
+    `is unknown; known are ${known.join(', ')}`,
+  );
+}
+
+function checkOptions(options: McpToolOptions, where: string): void {
+  checkNames(where, OPTIONS, options);
+  checkNames(where, HINTS, options.annotations ?? {}, 'annotations.');
+  const { timeout, icons } = options;
   if (timeout !== undefined && !(Number.isInteger(timeout) && timeout > 0 && timeout <= MAX_TIMEOUT)) {
     throw new InvalidToolOptionException(
       where,

@@ -1,11 +1,11 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ENDPOINT_METADATA } from '../../decorators/metadata-keys.js';
 import { LOG_CONTEXT, MCP_SETTINGS } from '../../mcp.constants.js';
 import { McpBootException } from '../../mcp.exceptions.js';
 import type { McpSettings } from '../../mcp.settings.js';
-import { GONE, readBody } from './body-reader.js';
+import { BodyReader, type GONE } from './body-reader.js';
 import { HttpExchange, type FastifyReply, type FrameworkRequest } from './http-exchange.js';
 import type { HttpRefusal } from './http-refusal.js';
 import { RequestGate } from './request-gate.js';
@@ -16,11 +16,13 @@ const FASTIFY_HIDDEN = [...EXPRESS_HIDDEN, 'content-type', 'content-encoding'];
 
 const HIDDEN = Symbol('hidden headers');
 const BODY = Symbol('body');
+const ADMITTED = Symbol('admitted');
 
 type GatedMessage = IncomingMessage &
   FrameworkRequest & {
     [HIDDEN]?: Record<string, unknown>;
     [BODY]?: Buffer | HttpRefusal | typeof GONE;
+    [ADMITTED]?: true;
   };
 
 interface ExpressLayer {
@@ -54,8 +56,9 @@ export class UnknownAdapterException extends McpBootException {
  * before anything else runs.
  */
 @Injectable()
-export class BodyGate {
+export class BodyGate implements OnModuleDestroy {
   private readonly gate: RequestGate;
+  private readonly bodies: BodyReader;
   private readonly logger = new Logger(LOG_CONTEXT);
   private layers: ExpressLayer[] | undefined;
   private isInstalled = false;
@@ -65,6 +68,7 @@ export class BodyGate {
     @Inject(MCP_SETTINGS) private readonly settings: McpSettings,
   ) {
     this.gate = new RequestGate(settings.allowedHosts, settings.allowedOrigins);
+    this.bodies = new BodyReader(settings.limits);
     // Before the application registers its parsers; a testing module gets its adapter only later.
     this.install();
     if (!this.isInstalled) adapterHost.init$?.subscribe(() => this.install());
@@ -81,10 +85,26 @@ export class BodyGate {
     });
   }
 
+  /**
+   * Whether host and origin may call. Asked once, before anything else; a request that found another way to
+   * the endpoint, such as a middleware that rewrites addresses, is asked when it gets there.
+   */
+  admit(message: GatedMessage): HttpRefusal | undefined {
+    if (message[ADMITTED]) return undefined;
+    const refusal = this.gate.check(message);
+    if (!refusal) message[ADMITTED] = true;
+    return refusal;
+  }
+
+  /** Bodies that are still coming would keep the server open: they are answered and let go. */
+  onModuleDestroy(): void {
+    this.bodies.close();
+  }
+
   /** The body, read now or before the guards. */
   async take(exchange: HttpExchange): Promise<Buffer | HttpRefusal | typeof GONE> {
     const message: GatedMessage = exchange.message;
-    const body = message[BODY] ?? (await readBody(message, this.settings.limits));
+    const body = message[BODY] ?? (await this.bodies.read(message));
     if (typeof body === 'object' && 'status' in body && body.status === 500) {
       this.logger.error(
         'The MCP endpoint found its body read already: a body parser on the adapter itself must leave this route out',
@@ -105,7 +125,7 @@ export class BodyGate {
   private installExpress(): void {
     this.useExpress((request, response, next) => {
       if (!this.isEndpoint(request)) return next();
-      const refusal = this.gate.check(request);
+      const refusal = this.admit(request);
       if (refusal) return new HttpExchange(request, response).refuse(refusal);
       hide(request, EXPRESS_HIDDEN);
       next();
@@ -127,7 +147,7 @@ export class BodyGate {
         done: (e: null, p: unknown) => void,
       ) => {
         if (isEndpoint(request)) {
-          const refusal = this.gate.check(request.raw);
+          const refusal = this.admit(request.raw);
           if (refusal) return new HttpExchange(request, reply).refuse(refusal);
           hide(request.raw, FASTIFY_HIDDEN);
         }
@@ -155,7 +175,7 @@ export class BodyGate {
     next: () => void,
   ): Promise<void> {
     const message: GatedMessage = exchange.message;
-    const body = await readBody(message, this.settings.limits);
+    const body = await this.bodies.read(message);
     message[BODY] = body;
     if (Buffer.isBuffer(body)) {
       request.rawBody = body;
@@ -175,11 +195,16 @@ export class BodyGate {
       .router.stack.filter(({ route }) =>
         route?.stack.some(({ handle }) => Reflect.hasMetadata(ENDPOINT_METADATA, handle)),
       );
-    const url = request.url ?? '/';
-    const query = url.indexOf('?');
-    const path = query < 0 ? url : url.slice(0, query);
+    const path = pathOf(request.url ?? '/');
     return this.layers.some((layer) => layer.match(path));
   }
+}
+
+/** The path as Express's router takes it: also out of an absolute address, and without a fragment. */
+function pathOf(url: string): string {
+  if (!url.startsWith('/')) return URL.canParse(url) ? new URL(url).pathname : url;
+  const end = url.search(/[?#]/);
+  return end < 0 ? url : url.slice(0, end);
 }
 
 function hide(message: GatedMessage, names: readonly string[]): void {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ErrorCode } from '../../protocol/error-codes.js';
-import { refuse, type HttpRefusal } from './http-refusal.js';
+import { refuse, RETRY, type HttpRefusal } from './http-refusal.js';
 import { checkBodyHeaders, tooLarge } from './media-types.js';
 
 export interface BodyLimits {
@@ -14,38 +14,55 @@ export interface BodyLimits {
 export const GONE = Symbol('gone');
 
 /**
- * Reads a request's body from Node's stream, whatever adapter is in front: the size counted, the time
+ * Reads requests' bodies from Node's stream, whatever adapter is in front: the size counted, the time
  * bounded. Adapters' own parsers have other limits and other answers, so none of them takes part.
  */
-export function readBody(
-  message: IncomingMessage,
-  limits: BodyLimits,
-): Promise<Buffer | HttpRefusal | typeof GONE> {
-  const refusal = checkBodyHeaders(message, limits.body);
-  if (refusal) return Promise.resolve(refusal);
-  if (message.readableDidRead) return Promise.resolve(alreadyRead());
-  if (message.destroyed) return Promise.resolve(GONE);
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const finish = (outcome: Buffer | HttpRefusal | typeof GONE) => {
-      clearTimeout(timer);
-      message.off('data', onData).off('end', onEnd).off('close', onClose);
-      resolve(outcome);
-    };
-    const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limits.body) finish(tooLarge(limits.body));
-      else chunks.push(chunk);
-    };
-    const onEnd = () => finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
-    const onClose = () => finish(GONE);
-    const timer = setTimeout(
-      () => finish(refuse(408, `The body was not there within ${limits.bodyTime} ms`, { closes: true })),
-      limits.bodyTime,
-    );
-    message.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
-  });
+export class BodyReader {
+  private readonly reading = new Set<(outcome: HttpRefusal) => void>();
+  private isClosed = false;
+
+  constructor(private readonly limits: BodyLimits) {}
+
+  read(message: IncomingMessage): Promise<Buffer | HttpRefusal | typeof GONE> {
+    const { limits } = this;
+    const refusal = this.isClosed ? shuttingDown() : checkBodyHeaders(message, limits.body);
+    if (refusal) return Promise.resolve(refusal);
+    if (message.readableDidRead) return Promise.resolve(alreadyRead());
+    if (message.destroyed) return Promise.resolve(GONE);
+    return new Promise((resolve) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      const finish = (outcome: Buffer | HttpRefusal | typeof GONE) => {
+        clearTimeout(timer);
+        this.reading.delete(finish);
+        message.off('data', onData).off('end', onEnd).off('close', onClose);
+        resolve(outcome);
+      };
+      const onData = (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > limits.body) finish(tooLarge(limits.body));
+        else chunks.push(chunk);
+      };
+      const onEnd = () => finish(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+      const onClose = () => finish(GONE);
+      const timer = setTimeout(
+        () => finish(refuse(408, `The body was not there within ${limits.bodyTime} ms`, { closes: true })),
+        limits.bodyTime,
+      );
+      this.reading.add(finish);
+      message.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+    });
+  }
+
+  /** Lets go of every body that is still coming. */
+  close(): void {
+    this.isClosed = true;
+    this.reading.forEach((finish) => finish(shuttingDown()));
+  }
+}
+
+function shuttingDown(): HttpRefusal {
+  return refuse(503, 'The server is shutting down', { closes: true, headers: RETRY });
 }
 
 function alreadyRead(): HttpRefusal {

@@ -38,6 +38,8 @@ export class HttpTransport {
         'Something answered the MCP request before the endpoint did: nothing more is sent',
       );
     }
+    const refusal = this.bodies.admit(exchange.message);
+    if (refusal) return exchange.refuse(refusal);
     try {
       await this.route(exchange);
     } catch (fault) {

@@ -31,6 +31,25 @@ export function decorate(endpoint: Type, decorators: readonly ClassDecorator[]):
   for (const decorator of decorators) decorator(endpoint);
 }
 
+/**
+ * Takes everything off the endpoint that was not there when this was called: a module that is started a
+ * second time, as in tests, begins without the decorators of the first.
+ */
+export function undecorator(endpoint: Type): () => void {
+  const own = new Map(metadataOf(endpoint));
+  return () => {
+    for (const [key] of metadataOf(endpoint)) Reflect.deleteMetadata(key, endpoint);
+    for (const [key, value] of own) Reflect.defineMetadata(key, value, endpoint);
+  };
+}
+
+function metadataOf(endpoint: Type): [unknown, unknown][] {
+  return Reflect.getOwnMetadataKeys(endpoint).map((key: unknown) => [
+    key,
+    Reflect.getOwnMetadata(key, endpoint),
+  ]);
+}
+
 /** `mcp`, `/mcp`, `/mcp/` and `//mcp` are one path. */
 function normalisePath(path: string): string {
   return path.split('/').filter(Boolean).join('/');
