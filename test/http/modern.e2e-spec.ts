@@ -1,3 +1,8 @@
+import { EventEmitter, once } from 'node:events';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ExecutionContext } from '@nestjs/common';
+import type { FastifyInstance } from 'fastify';
 import { ADAPTERS, startApp, type RunningApp } from '../support/app.js';
 import { eventsOf, Traffic } from '../support/traffic.js';
 import {
@@ -530,4 +535,133 @@ describe.each(ADAPTERS)('a small server of 2026-07-28 on %s', (adapter) => {
       expect([reply.messages.length, textOf(reply.result)]).toEqual([1, '3 steps']);
     }
   });
+});
+
+describe.each(ADAPTERS)('a connection with pipelined calls of 2026-07-28 on %s', (adapter) => {
+  let running: RunningApp;
+  let held: HeldCalls;
+  let tools: WireTools;
+
+  /** Stands for a guard that takes its time: until the client is gone, where the header says so. */
+  const lateGuard = {
+    canActivate: async (context: ExecutionContext) => {
+      if (context.getType() !== 'http') return true;
+      const { headers, socket } = context.switchToHttp().getRequest<IncomingMessage>();
+      if (headers['x-late'] && !socket.destroyed) await once(socket, 'close');
+      if (headers['x-late']) arrivals.emit('late');
+      return true;
+    },
+  };
+  const arrivals = new EventEmitter();
+
+  beforeAll(async () => {
+    const root = wireApp({ limits: { inFlight: 12 }, http: { readBody: 'before-guards' } });
+    running = await startApp(root, { adapter, configure: (app) => void app.useGlobalGuards(lateGuard) });
+    held = running.app.get(HeldCalls);
+    tools = running.app.get(WireTools);
+  });
+
+  afterAll(() => running.close());
+
+  const message = (name: string, args: Json, more: Pairs = []) => {
+    const body = JSON.stringify(modernMessage('tools/call', { name, arguments: args }));
+    return rawRequest(
+      'POST',
+      '/mcp',
+      headerPairs(body, [...MIRRORS.slice(0, 2), ['Mcp-Name', name], ...more]),
+      body,
+    );
+  };
+  const hold = (key: string) => message('hold', { key });
+  const keysOf = (what: string) => Array.from({ length: 12 }, (_, index) => `${what}-${index}`);
+
+  it('S-056, F4: aborts all of them when it is dropped, and frees their places', async () => {
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error) => void warnings.push(name);
+    process.on('warning', onWarning);
+    for (const what of ['first', 'second']) {
+      const calls = keysOf(what).map((key) => held.of(key));
+      const connection = await RawConnection.open(running.url);
+      connection.write(Buffer.concat(keysOf(what).map(hold)));
+      await Promise.all(calls.map(({ started }) => started));
+      connection.destroy();
+      expect(new Set(await Promise.all(calls.map(({ aborted }) => aborted)))).toEqual(
+        new Set(['AbortError']),
+      );
+    }
+    expect((await modern(running.mcp, 'tools/call', CALL)).status).toBe(200);
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
+  });
+
+  it('aborts those that are left when it is dropped after some were answered', async () => {
+    const calls = ['a', 'b', 'c'].map((key) => held.of(key));
+    const connection = await RawConnection.open(running.url);
+    connection.write(Buffer.concat(['a', 'b', 'c'].map(hold)));
+    await Promise.all(calls.map(({ started }) => started));
+    // The second is done before its turn: its answer waits for the first one's.
+    calls[1]!.release();
+    await calls[1]!.over;
+    calls[0]!.release();
+    for (const key of ['a', 'b']) expect((await connection.answer()).text).toContain(`${key} let go`);
+    connection.destroy();
+    expect(await calls[2]!.aborted).toBe('AbortError');
+  });
+
+  it('leaves no listener on a connection that lives on', async () => {
+    const sockets = new Set<Socket>();
+    const onConnection = (socket: Socket) => void sockets.add(socket);
+    const server = running.app.getHttpServer() as Server;
+    server.on('connection', onConnection);
+    const connection = await RawConnection.open(running.url);
+    const counts: number[] = [];
+    for (const keys of [['alone'], ['l1', 'l2', 'l3'], ['again1', 'again2']]) {
+      connection.write(Buffer.concat(keys.map(hold)));
+      for (const key of keys) {
+        await held.of(key).started;
+        held.of(key).release();
+      }
+      for (const _key of keys) expect((await connection.answer()).status).toBe(200);
+      const [socket] = sockets;
+      counts.push(socket!.listenerCount('close'));
+    }
+    connection.destroy();
+    server.off('connection', onConnection);
+    expect(new Set(counts).size).toBe(1);
+  });
+
+  it('starts nothing for a pipelined call that gets through the guards after its client has left', async () => {
+    const { entered } = tools;
+    const connection = await RawConnection.open(running.url);
+    const late = once(arrivals, 'late');
+    connection.write(Buffer.concat([hold('before'), message('echo', { text: 'x' }, [['X-Late', 'yes']])]));
+    await held.of('before').started;
+    connection.destroy();
+    await late;
+    expect((await modern(running.mcp, 'tools/call', { name: 'hello' })).status).toBe(200);
+    expect(tools.entered).toBe(entered + 1);
+  });
+});
+
+it("serves Fastify's inject, whose socket is none", async () => {
+  const running = await startApp(wireApp(), { adapter: 'fastify' });
+  const fastify = running.app.getHttpAdapter().getInstance() as FastifyInstance;
+  const params = { ...CALL, _meta: { progressToken: 'p' } };
+  const calls = ['a', 'b', 'c'].map((id) =>
+    fastify.inject({
+      method: 'POST',
+      url: '/mcp',
+      headers: { 'content-type': 'application/json', ...modernHeaders('tools/call', params) },
+      payload: JSON.stringify(modernMessage('tools/call', params, id)),
+    }),
+  );
+  const answers = await Promise.all(calls);
+  await running.close();
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
+  const bodies = answers.map(({ payload }) => JSON.parse(payload) as { id: string; result: Json });
+  expect(bodies.map(({ id, result }) => [id, textOf(result)])).toEqual([
+    ['a', 'hi'],
+    ['b', 'hi'],
+    ['c', 'hi'],
+  ]);
 });

@@ -69,6 +69,8 @@ describe('a process that serves over stdio', () => {
       'from console.log\n',
       'from Logger',
       'from process.stdout.write',
+      'from process.stdout.end',
+      'ended with a callback',
       'destroyed, but clinging',
     ])('G1: has %j on stderr', (text) => {
       expect(log(server)).toContain(text);

@@ -810,6 +810,61 @@ describe('a client that stops reading', () => {
     expect(resultText(messages().at(-1)!)).toBe('done');
   });
 
+  it('loses progress that waits for nobody, but no answer, and nothing piles up', async () => {
+    Logger.overrideLogger(false);
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const served = serveMcpOverStdio(stdioApp(), { input, output });
+    const params = call('spill', { count: 10_000 }, { progressToken: 1 });
+    for (const id of [1, 2]) input.write(`${JSON.stringify(modernMessage('tools/call', params, id))}\n`);
+    while (!output.writableNeedDrain) await setImmediate();
+    await settle();
+    expect(output.writableLength + output.readableLength).toBeLessThan(100_000);
+    const messages = read(output);
+    await settle();
+    input.write(
+      `${JSON.stringify(modernMessage('tools/call', call('flood', { count: 3 }, { progressToken: 2 }), 3))}\n`,
+    );
+    input.end();
+    await served;
+    const answers = messages().filter(({ id }) => id !== undefined);
+    expect(answers.map((answer) => [answer['id'], resultText(answer)])).toEqual([
+      [1, 'spilt'],
+      [2, 'spilt'],
+      [3, 'done'],
+    ]);
+    const told = messages().filter(({ method }) => method);
+    const stepsOf = (token: number) =>
+      told
+        .map(({ params: step }) => step as Json)
+        .filter(({ progressToken }) => progressToken === token)
+        .map(({ progress }) => progress as number);
+    const steps = stepsOf(1);
+    expect(steps[0]).toBe(1);
+    expect(steps.length).toBeLessThan(100);
+    expect(stepsOf(2)).toEqual([1, 2, 3]);
+  });
+
+  it('is not read from while results of more bytes than one may have wait for it', async () => {
+    Logger.overrideLogger(false);
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const served = serveMcpOverStdio(stdioApp({ limits: { resultSize: 100_000 } }), { input, output });
+    flooded.reached = 0;
+    const params = call('big', { count: 90_000 });
+    const ids = Array.from({ length: 30 }, (_, id) => id);
+    for (const id of ids) {
+      input.write(`${JSON.stringify(modernMessage('tools/call', params, id))}\n`);
+      while (flooded.reached === 0) await setImmediate();
+      await settle();
+    }
+    expect(flooded.reached).toBe(2);
+    expect(output.writableLength + output.readableLength).toBeLessThan(300_000);
+    const messages = read(output);
+    input.end();
+    await served;
+    expect(messages().map(({ id }) => id)).toEqual(ids);
+    expect(flooded.reached).toBe(30);
+  });
+
   it('is not read from either, however much it asks', async () => {
     Logger.overrideLogger(false);
     const [input, output] = [new PassThrough(), new PassThrough()];

@@ -11,6 +11,7 @@ import type {
 } from '../../protocol/json-rpc.js';
 import { claimsEnvelope, readEnvelope, type Envelope } from '../../protocol/request-meta.js';
 import type { McpRevision } from '../../protocol/versions.js';
+import { endOnDisconnect } from './disconnects.js';
 import { checkAgreement, checkPresence, type MirroredHeaders } from './header-check.js';
 import type { HttpExchange } from './http-exchange.js';
 import { refuse } from './http-refusal.js';
@@ -30,13 +31,10 @@ export class ModernEndpoint {
     if (typeof revision === 'object') return exchange.refuse({ status: 400, error: revision, id });
 
     const lifetime = new CallLifetime();
-    // Source: Streamable HTTP, Cancellation, 2026-07-28: closing the stream cancels the request.
-    const onClose = () => lifetime.end('disconnected');
-    exchange.raw.once('close', onClose);
-    if (exchange.raw.destroyed) onClose();
     const origin = this.origin(envelope, revision, exchange, stream);
+    const unwatch = endOnDisconnect(lifetime, exchange);
     const outcome = await this.server.dispatch({ request, origin, lifetime, channel: undefined });
-    exchange.raw.off('close', onClose);
+    unwatch();
     if (outcome) stream.answer(outcome.message, statusOf(outcome, 'modern'));
     else stream.endUnanswered();
   }

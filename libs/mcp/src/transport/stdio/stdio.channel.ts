@@ -19,8 +19,16 @@ import type { McpServer } from '../../server/mcp.server.js';
 import type { Line } from './line-reader.js';
 import { McpStdioRequest, type McpStdioRequestOptions } from './stdio-request.js';
 
-/** Writes one message; resolves when the reader has room for more. */
-export type WriteMessage = (message: string) => void | Promise<void>;
+/** Sends one message; resolves when the reader has room for more. */
+export type SendMessage = (message: string) => Promise<void>;
+
+/** The two ways to the client. */
+export interface StdioOutlet {
+  /** Sends an answer: never dropped. */
+  readonly answer: SendMessage;
+  /** Sends what may be lost: dropped while the client does not read. */
+  readonly emit: SendMessage;
+}
 
 /**
  * One pipe with one client. Each message says by itself which era it is of; only `initialize` leaves
@@ -32,7 +40,7 @@ export class StdioChannel extends Channel {
   constructor(
     private readonly server: McpServer,
     private readonly stand: McpStdioRequestOptions,
-    private readonly write: WriteMessage,
+    private readonly outlet: StdioOutlet,
   ) {
     super(server.settings.limits.inFlightPerChannel);
   }
@@ -45,7 +53,7 @@ export class StdioChannel extends Channel {
     if (message.kind === 'response') return;
     if (message.kind === 'rejected') {
       this.server.log.refused('stdio', message.error.code, message.error.message);
-      await this.write(errorMessage(message.id, message.error, this.wantsNullId));
+      await this.outlet.answer(errorMessage(message.id, message.error, this.wantsNullId));
     } else if (message.kind === 'notification') this.notice(message);
     else await this.request(message);
   }
@@ -54,16 +62,16 @@ export class StdioChannel extends Channel {
     const { id, params, method } = request;
     const { revisions } = this.server.settings;
     const era = eraOfMessage(params, undefined, revisions);
-    if (era === 'legacy' && method === 'initialize') return this.write(this.initialize(request));
+    if (era === 'legacy' && method === 'initialize') return this.outlet.answer(this.initialize(request));
     const origin = era === 'modern' ? this.modernOrigin(request) : this.legacyOrigin(request);
-    if ('code' in origin) return this.write(errorMessage(id, origin));
+    if ('code' in origin) return this.outlet.answer(errorMessage(id, origin));
     const outcome = await this.server.dispatch({
       request,
       origin,
       lifetime: new CallLifetime(),
       channel: this,
     });
-    if (outcome) await this.write(outcome.message);
+    if (outcome) await this.outlet.answer(outcome.message);
   }
 
   private notice({ method, params, source }: NotificationMessage): void {
@@ -127,7 +135,7 @@ export class StdioChannel extends Channel {
       request: stand,
       response: undefined,
       callerOf: () => settings.callerOf(stand),
-      emit: this.write,
+      emit: this.outlet.emit,
     };
   }
 
@@ -138,7 +146,7 @@ export class StdioChannel extends Channel {
       message: `Invalid request: the line is longer than ${limit} bytes`,
     };
     this.server.log.refused('stdio', error.code, error.message);
-    await this.write(errorMessage(id, error, this.wantsNullId));
+    await this.outlet.answer(errorMessage(id, error, this.wantsNullId));
   }
 
   private get wantsNullId(): boolean {

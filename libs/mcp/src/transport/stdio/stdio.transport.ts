@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { McpServer } from '../../server/mcp.server.js';
 import { LineReader, type Line } from './line-reader.js';
 import { StdioChannel } from './stdio.channel.js';
@@ -21,8 +22,11 @@ export async function serveStreams(
   stand: McpStdioRequestOptions,
 ): Promise<void> {
   const { limits } = server.settings;
-  const writer = new LineWriter(output, limits.inFlightPerChannel);
-  const channel = new StdioChannel(server, stand, (message) => writer.write(message));
+  const writer = new LineWriter(output, { messages: limits.inFlightPerChannel, bytes: limits.resultSize });
+  const channel = new StdioChannel(server, stand, {
+    answer: (message) => writer.write(message),
+    emit: (message) => writer.emit(message),
+  });
   const reader = new LineReader(limits.line);
   const pending = new Set<Promise<void>>();
   const receive = (lines: Iterable<Line>) => {
@@ -66,19 +70,24 @@ async function within(ms: number, work: Promise<void>): Promise<void> {
   clearTimeout(timer);
 }
 
+/** How much may wait for the client to read it before the client is not read from any more. */
+interface Room {
+  readonly messages: number;
+  readonly bytes: number;
+}
+
 /** Whole lines on one stream, in order; after the stream broke, nothing. */
 class LineWriter {
   isBroken = false;
   onBroken: (() => void) | undefined;
-  /** Told when more messages wait for the reader than there is room for, and when it has taken them. */
+  /** Told when more waits for the reader than there is room for, and when it has taken all of it. */
   onPressure: ((isHigh: boolean) => void) | undefined;
   private drained: Promise<void> | undefined;
   private waiting = 0;
 
-  /** @param room messages that may wait */
   constructor(
     private readonly output: NodeJS.WritableStream,
-    private readonly room: number,
+    private readonly room: Room,
   ) {
     const onEnd = () => {
       if (this.isBroken) return;
@@ -91,9 +100,17 @@ class LineWriter {
   async write(message: string): Promise<void> {
     if (this.isBroken || this.output.write(`${message}\n`)) return;
     this.waiting++;
-    if (this.waiting > this.room) this.onPressure?.(true);
+    if (this.waiting > this.room.messages || this.buffered > this.room.bytes) this.onPressure?.(true);
     this.drained ??= this.drain();
     await this.drained;
+  }
+
+  /**
+   * Writes a message that may be lost. Waits until a slow reader has room again; what is emitted meanwhile
+   * without waiting is dropped, so that nothing piles up.
+   */
+  async emit(message: string): Promise<void> {
+    if (!this.drained) await this.write(message);
   }
 
   /** Resolves when all that was written has left this process. */
@@ -103,6 +120,11 @@ class LineWriter {
       this.output.once('close', resolve);
       this.output.write('', () => resolve());
     });
+  }
+
+  /** Bytes that the stream holds; a stream that is not Node's own may not tell. */
+  private get buffered(): number {
+    return (this.output as Partial<Writable>).writableLength ?? 0;
   }
 
   private drain(): Promise<void> {
