@@ -20,7 +20,7 @@ import type { ArgumentsContract } from '../schema/arguments.contract.js';
 import { ExceptionMapper } from './exception.mapper.js';
 import { ADMISSION_INDEX, ARGUMENTS_INDEX, CONTEXT_INDEX } from './mcp-execution-context.js';
 import { answerOf, responseFacade } from './response-facade.js';
-import { mapAnswer, mapResult, type ResultBounds } from './result.mapper.js';
+import { mapAnswer, mapResult } from './result.mapper.js';
 import { admitArguments, hasOwnValidation } from './validation.js';
 
 /** Runs a tool through Nest's pipeline. Rejects with `McpError` only. */
@@ -66,16 +66,6 @@ class OwnMetadataStorage {
   }
 }
 
-/** The signal is made only if the result asks for it. */
-function boundsOf(context: McpContext, resultSize: number): ResultBounds {
-  return {
-    resultSize,
-    get signal() {
-      return context.signal;
-    },
-  };
-}
-
 /**
  * What runs has to be what was checked at start: guards are read off the prototype's method and off the
  * class, and an instance with a method of its own, or one that a proxy stands before, has neither.
@@ -116,7 +106,7 @@ export class HandlerFactory {
       const facade = responseFacade(origin.response as object | undefined);
       try {
         const args = [origin.request, facade, next, raw, context, admission];
-        const bounds = boundsOf(context, resultSize);
+        const bounds = { call: context, resultSize };
         const { value, thrown } = await this.runFiltered(await acquire(origin.request), args);
         const answer = answerOf(facade);
         if (!answer) return await mapResult(value, bounds);

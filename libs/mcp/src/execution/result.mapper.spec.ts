@@ -1,7 +1,7 @@
 import * as mapper from './result.mapper.js';
 import { UnserialisableResultException } from './result.mapper.js';
 
-const BOUNDS = { signal: new AbortController().signal, resultSize: 1000 };
+const BOUNDS = { call: { signal: new AbortController().signal }, resultSize: 1000 };
 const mapResult = (value: unknown) => mapper.mapResult(value, BOUNDS);
 const mapAnswer = (answer: { status: number; body: unknown }) => mapper.mapAnswer(answer, BOUNDS);
 
@@ -182,7 +182,7 @@ describe('an endless source', () => {
     const mapped = mapper.mapResult(source, {
       ...BOUNDS,
       resultSize: Number.POSITIVE_INFINITY,
-      signal: call.signal,
+      call,
     });
     call.abort();
     await mapped;

@@ -15,8 +15,8 @@ export class UnserialisableResultException extends Error {
 
 /** How far a result may go. */
 export interface ResultBounds {
-  /** Aborts when the call ends before its handler. */
-  readonly signal: AbortSignal;
+  /** Its signal, made only when asked for, aborts when the call ends before its handler. */
+  readonly call: { readonly signal: AbortSignal };
   /** Bytes of one serialised result. */
   readonly resultSize: number;
 }
@@ -87,7 +87,7 @@ function toJson(value: unknown): string | undefined {
 async function collect(items: AsyncIterable<unknown>, bounds: ResultBounds): Promise<ToolResult> {
   const content: ContentBlock[] = [];
   const iterator = items[Symbol.asyncIterator]();
-  const { signal, resultSize } = bounds;
+  const { signal } = bounds.call;
   const stop = () => void Promise.resolve(iterator.return?.()).catch(() => undefined);
   signal.addEventListener('abort', stop, { once: true });
   let size = 0;
@@ -96,7 +96,7 @@ async function collect(items: AsyncIterable<unknown>, bounds: ResultBounds): Pro
       const blocks = (await mapResult(item, bounds)).content;
       content.push(...blocks);
       size += blocks.reduce((sum, block) => sum + roughSize(block), 0);
-      if (signal.aborted || size > resultSize) break;
+      if (signal.aborted || size > bounds.resultSize) break;
     }
   } finally {
     signal.removeEventListener('abort', stop);

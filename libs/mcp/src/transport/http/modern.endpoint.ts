@@ -33,10 +33,13 @@ export class ModernEndpoint {
     const lifetime = new CallLifetime();
     const origin = this.origin(envelope, revision, exchange, stream);
     const unwatch = endOnDisconnect(lifetime, exchange);
-    const outcome = await this.server.dispatch({ request, origin, lifetime, channel: undefined });
-    unwatch();
-    if (outcome) stream.answer(outcome.message, statusOf(outcome, 'modern'));
-    else stream.endUnanswered();
+    try {
+      const outcome = await this.server.dispatch({ request, origin, lifetime, channel: undefined });
+      if (outcome) stream.answer(outcome.message, statusOf(outcome, 'modern'));
+      else stream.endUnanswered();
+    } finally {
+      unwatch();
+    }
   }
 
   /** Over HTTP no notification of this revision has anything to do; it is accepted when it is well formed. */
