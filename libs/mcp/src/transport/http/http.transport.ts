@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import { LOG_CONTEXT } from '../../mcp.constants.js';
+import { rpcError } from '../../protocol/dispatcher.js';
 import { eraOfMessage } from '../../protocol/era.js';
 import { ErrorCode } from '../../protocol/error-codes.js';
 import type { ParsedMessage, RejectedMessage, RequestId, RequestMessage } from '../../protocol/json-rpc.js';
@@ -50,7 +51,7 @@ export class HttpTransport {
   /** Only an application's `caller` can fail here; what a call throws never gets this far. */
   private fail(fault: unknown, exchange: HttpExchange, id: RequestId | undefined): void {
     const error = McpError.is(fault)
-      ? { code: fault.code, message: fault.message }
+      ? rpcError(fault)
       : { code: ErrorCode.InternalError, message: 'Internal error' };
     this.logger.error(fault instanceof Error ? (fault.stack ?? fault.message) : String(fault));
     if (!exchange.isAnswered) exchange.refuse({ status: 500, error, id });
