@@ -3,13 +3,15 @@ import {
   Injectable,
   Module,
   SetMetadata,
+  ValidationPipe,
   type ArgumentsHost,
   type CanActivate,
   type ExceptionFilter,
   type ExecutionContext,
 } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, Reflector } from '@nestjs/core';
-import { McpContext, McpModule, McpTool, type McpCaller } from 'nest-mcp';
+import { APP_FILTER, APP_GUARD, APP_PIPE, Reflector } from '@nestjs/core';
+import { Matches } from 'class-validator';
+import { McpArgs, McpContext, McpModule, McpTool, type McpCaller } from 'nest-mcp';
 import { ADAPTERS, startApp, type RunningApp } from '../support/app.js';
 import { callTool, openSession, post, textOf } from '../support/wire.js';
 import { CapturedLog } from './captured-log.js';
@@ -181,5 +183,52 @@ describe('decorators of forRootAsync', () => {
       decorators = next;
     }
     expect(statuses).toEqual([400, 403, 400]);
+  });
+});
+
+describe('arguments of a type that is not there at run time', () => {
+  interface Search {
+    code: string;
+  }
+
+  class SearchDto implements Search {
+    // A flag keeps the pattern out of the schema: class-validator alone can refuse by it.
+    @Matches(/^[a-z]+$/i)
+    code: string;
+  }
+
+  @Injectable()
+  class SearchTools {
+    @McpTool({ input: SearchDto })
+    search(@McpArgs() search: Search): string {
+      return `${search.constructor.name} ${search.code}`;
+    }
+
+    @McpTool({ input: SearchDto })
+    count(context: McpContext): string {
+      return context.name;
+    }
+  }
+
+  it.each([
+    ['by the library', []],
+    ["by the application's pipe", [{ provide: APP_PIPE, useValue: new ValidationPipe({ transform: true }) }]],
+  ])('are validated and made an instance of `input` %s', async (_name, pipes) => {
+    @Module({
+      imports: [McpModule.forRoot({ name: 'input', version: '1' })],
+      providers: [SearchTools, ...pipes],
+    })
+    class InputModule {}
+    const running = await startApp(InputModule);
+    const good = await callTool(running.mcp, 'search', { code: 'Abc' });
+    const bad = await callTool(running.mcp, 'search', { code: '123' });
+    const unseen = await callTool(running.mcp, 'count', { code: '123' });
+    await running.close();
+    expect([unseen.result['isError'], textOf(unseen.result)]).toEqual([
+      true,
+      expect.stringContaining('code'),
+    ]);
+    expect(textOf(good.result)).toBe('SearchDto Abc');
+    expect([bad.result['isError'], textOf(bad.result)]).toEqual([true, expect.stringContaining('code')]);
   });
 });

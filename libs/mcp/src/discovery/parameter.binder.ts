@@ -79,11 +79,27 @@ export function bindParameters(location: HandlerLocation, input: DtoClass | unde
       bound = index;
       dto = argumentsClass(location, index, type, input, index === argsIndex);
       bind(ARGUMENTS_SLOT, index);
+      if (dto !== type) declareType(location, types, count, index, dto);
     }
   }
   if (bound === undefined) bind(HIDDEN_SLOT, count);
   Reflect.defineMetadata(PARAMS_METADATA, entries, classRef, methodName);
   return dto ?? input;
+}
+
+/**
+ * Makes the class that `input` names the type of the parameter, as if it were written there: pipes go by
+ * that type, and a `ValidationPipe` of the application would pass by one that it cannot see.
+ */
+function declareType(
+  { classRef, methodName }: HandlerLocation,
+  types: readonly unknown[] | undefined,
+  count: number,
+  index: number,
+  dto: DtoClass,
+): void {
+  const declared = Array.from({ length: count }, (_, at) => (at === index ? dto : (types?.[at] ?? Object)));
+  Reflect.defineMetadata('design:paramtypes', declared, classRef.prototype as object, methodName);
 }
 
 const MEND =

@@ -195,8 +195,8 @@ export class HandlerFactory {
 }
 
 /**
- * Gives each parameter its value, after guards and interceptors, before pipes. One for all handlers and
- * without state of its own: Nest keeps the first one it sees for a method.
+ * Gives each parameter its value, after guards and interceptors, before pipes. One for all handlers: what
+ * differs between them travels with the call.
  */
 const PARAMS_FACTORY = {
   exchangeKeyForValue(slot: number, _data: unknown, args: unknown[]): unknown {
@@ -204,7 +204,9 @@ const PARAMS_FACTORY = {
     context.fixCaller();
     if (slot === CONTEXT_SLOT) return context;
     const { contract, isValidatedByApp } = args[ADMISSION_INDEX] as Admission;
-    const admitted = admitArguments(contract, args[ARGUMENTS_INDEX] as JsonObject, isValidatedByApp);
-    return slot === HIDDEN_SLOT ? admitted.then(() => undefined) : admitted;
+    const raw = args[ARGUMENTS_INDEX] as JsonObject;
+    // No pipe sees arguments that the method does not take, so they are validated here.
+    if (slot === HIDDEN_SLOT) return admitArguments(contract, raw, false).then(() => undefined);
+    return admitArguments(contract, raw, isValidatedByApp);
   },
 };
