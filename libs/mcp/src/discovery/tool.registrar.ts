@@ -3,7 +3,8 @@ import { ApplicationConfig } from '@nestjs/core';
 import type { McpToolOptions } from '../decorators/tool.decorator.js';
 import { LOG_CONTEXT } from '../mcp.constants.js';
 import type { ToolAnnotations, ToolDescriptor } from '../protocol/result-encoder.js';
-import { dtoContract, emptyContract, type ArgumentsContract } from '../schema/arguments.contract.js';
+import { emptyContract, type ArgumentsContract } from '../schema/arguments.contract.js';
+import { dtoContract } from '../schema/dto.contract.js';
 import {
   DuplicateToolException,
   InvalidToolNameException,

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import * as v from 'class-validator';
-import { dtoContract } from './arguments.contract.js';
+import { dtoContract } from './dto.contract.js';
 import type { Class } from './json-schema.js';
 
 type Raw = Record<string, unknown>;

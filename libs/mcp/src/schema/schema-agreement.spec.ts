@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { plainToInstance, Type } from 'class-transformer';
 import * as v from 'class-validator';
-import { dtoContract } from './arguments.contract.js';
+import { dtoContract } from './dto.contract.js';
 import type { Class } from './json-schema.js';
 
 enum Level {

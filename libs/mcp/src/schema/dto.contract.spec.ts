@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { Expose, Transform, Type } from 'class-transformer';
 import * as v from 'class-validator';
-import { type ArgumentsContract, dtoContract, emptyContract } from './arguments.contract.js';
+import { type ArgumentsContract, emptyContract } from './arguments.contract.js';
+import { dtoContract } from './dto.contract.js';
 import type { Class } from './json-schema.js';
 
 type Raw = Record<string, unknown>;
