@@ -8,6 +8,7 @@ import { CommentTicketDto } from './dto/comment-ticket.dto.js';
 import { ExportTicketsDto } from './dto/export-tickets.dto.js';
 import { SearchTicketsDto } from './dto/search-tickets.dto.js';
 import { TicketIdDto } from './dto/ticket-id.dto.js';
+import { TicketPageDto } from './dto/ticket-page.dto.js';
 import { TicketExportService } from './ticket-export.service.js';
 import { TicketsService } from './tickets.service.js';
 
@@ -20,12 +21,12 @@ export class TicketTools {
 
   @McpTool({
     description:
-      'Finds tickets, the latest updated first. All filters are optional and narrow the result together; ' +
-      'text looks for words in subject, description and id. Returns one page of summaries and the total: ' +
-      'raise offset for more, use getTicket for description and comments.',
+      'Finds tickets, the latest updated first. All filters are optional and narrow the result together. ' +
+      'Returns one page of summaries and the total: raise offset for more, use getTicket for description and comments.',
     readOnly: true,
+    output: TicketPageDto,
   })
-  searchTickets(query: SearchTicketsDto) {
+  searchTickets(query: SearchTicketsDto): Promise<TicketPageDto> {
     return this.tickets.search(query);
   }
 

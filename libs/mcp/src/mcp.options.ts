@@ -91,6 +91,13 @@ export interface McpModuleOptions extends McpServerPlacement {
   /** Items on a page of a list; default 100. */
   pageSize?: number;
   /**
+   * Who runs class-transformer and class-validator over a DTO: `'auto'` (default), the application's own
+   * `ValidationPipe` where one is bound to it, else the library; `'own'`, always the library, and a `ValidationPipe`
+   * passes arguments by; `'app'`, always the application's pipes, and a handler that none reaches is refused at
+   * start. The published schema is checked first in every case.
+   */
+  validation?: 'auto' | 'own' | 'app';
+  /**
    * Who is calling, read from the request after guards ran. Default: `request.user`'s `sub`, `id` or
    * `userId`; a `user` with none of them refuses the call.
    */

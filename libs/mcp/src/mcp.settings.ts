@@ -14,6 +14,7 @@ export interface McpSettings {
   readonly limits: McpLimits;
   readonly sessions: { readonly idle: number; readonly max: number; readonly maxPerCaller: number };
   readonly pageSize: number;
+  readonly validation: 'auto' | 'own' | 'app';
   readonly readBody: 'after-guards' | 'before-guards';
   readonly responses: 'auto' | 'json';
   readonly allowedHosts: ReadonlySet<string>;
@@ -71,6 +72,7 @@ export function settingsOf(options: McpModuleOptions): McpSettings {
       { pageSize: 100 },
       options.pageSize === undefined ? {} : { pageSize: options.pageSize },
     ).pageSize,
+    validation: oneOf('validation', options.validation, ['auto', 'own', 'app']),
     readBody: oneOf('http.readBody', http.readBody, ['after-guards', 'before-guards']),
     responses: oneOf('http.responses', http.responses, ['auto', 'json']),
     allowedHosts: new Set((http.allowedHosts ?? []).map(hostName)),
@@ -122,6 +124,7 @@ const OPTIONS: readonly (keyof McpModuleOptions)[] = [
   'sessions',
   'limits',
   'pageSize',
+  'validation',
   'caller',
 ];
 const HTTP_OPTIONS: readonly (keyof McpHttpOptions)[] = [

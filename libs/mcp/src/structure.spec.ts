@@ -39,7 +39,7 @@ interface Rule {
   /** Folders and files under `src`. */
   readonly own: readonly string[];
   readonly packages: RegExp;
-  /** Packages for which more is needed than being listed. */
+  /** Imports for which more is needed than being listed. */
   readonly unless?: (path: string, found: Import) => string | undefined;
 }
 
@@ -52,9 +52,18 @@ const RULES: Readonly<Record<string, Rule>> = {
   protocol: { own: [], packages: /^node:(?:crypto|buffer)$/ },
   schema: {
     own: ['decorators/metadata-keys.ts'],
-    packages: /^(?:node:.*|(?:class-validator|class-transformer|ajv)(?:\/.*)?)$/,
+    // The converters are loaded where a schema of their library is given, and are the application's.
+    packages:
+      /^(?:node:.*|(?:class-validator|class-transformer|ajv|@standard-schema\/spec|zod|@valibot\/to-json-schema)(?:\/.*)?)$/,
   },
-  decorators: { own: ['protocol'], packages: /^reflect-metadata$/ },
+  decorators: {
+    own: ['protocol', 'schema'],
+    packages: /^(?:reflect-metadata|class-validator)$/,
+    unless: (_, { specifier, isTypeOnly }) =>
+      specifier.startsWith('../schema/') && !isTypeOnly
+        ? 'of the schemas only types are wanted here'
+        : undefined,
+  },
   discovery: { own: ['decorators', 'schema', 'protocol', ...FOUNDATION], packages: NEST },
   execution: {
     own: ['discovery', 'schema', 'decorators', 'protocol', ...FOUNDATION],
@@ -104,7 +113,7 @@ function violationOf(path: string, found: Import): string | undefined {
   if (!isOwn)
     return rule.packages.test(specifier) ? rule.unless?.(path, found) : 'not a package of this layer';
   const isAllowed = [folder, ...rule.own].some((own) => target === own || target.startsWith(`${own}/`));
-  return isAllowed ? undefined : 'not a layer below';
+  return isAllowed ? rule.unless?.(path, found) : 'not a layer below';
 }
 
 describe('layers', () => {
@@ -247,9 +256,12 @@ describe('the public API', () => {
       'McpError',
       'McpExecutionContext',
       'McpModule',
+      'McpProperty',
       'McpRegistry',
       'McpStdioRequest',
       'McpTool',
+      'jsonSchemaOf',
+      'schema',
       'serveMcpOverStdio',
     ]);
   });
@@ -265,6 +277,7 @@ describe('the public API', () => {
     );
     expect(index).not.toMatch(/export \*/);
     expect(exported.toSorted()).toEqual([
+      'JsonSchema',
       'McpCaller',
       'McpEra',
       'McpExposed',
@@ -273,7 +286,9 @@ describe('the public API', () => {
       'McpLimits',
       'McpModuleAsyncOptions',
       'McpModuleOptions',
+      'McpPropertyOptions',
       'McpRevision',
+      'McpSchema',
       'McpServerPlacement',
       'McpSessionOptions',
       'McpStdioApp',

@@ -17,3 +17,6 @@ export const ENDPOINT_METADATA = 'nest-mcp:endpoint';
 
 /** Nest's mark of a class whose methods are entry points, so that scoped global enhancers attach to it. */
 export const ENTRY_PROVIDER_METADATA = '__entryProvider__';
+
+/** In the context of class-validator's `Allow()` on a property: `McpPropertyOptions`. */
+export const PROPERTY_CONTEXT = 'nest-mcp:property';

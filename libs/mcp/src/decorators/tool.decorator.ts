@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import type { McpIcon } from '../protocol/result-encoder.js';
+import type { McpSchema } from '../schema/schema-kind.js';
 import { ENTRY_PROVIDER_METADATA, TOOL_METADATA } from './metadata-keys.js';
 
 /** Options of `@McpTool()`. @publicApi */
@@ -13,8 +14,22 @@ export interface McpToolOptions {
   icons?: McpIcon[];
   /** `_meta` of the tool in the list. */
   meta?: Record<string, unknown>;
-  /** DTO class of the arguments, where the parameter's type does not say it. */
-  input?: new (...args: never[]) => object;
+  /**
+   * The arguments, where the parameter's type does not say them: a DTO class, a Standard Schema (zod 4, valibot,
+   * arktype) or JSON Schema, of objects. It is published and every call is held to it.
+   */
+  input?: McpSchema;
+  /**
+   * The result: a DTO class, a Standard Schema or JSON Schema. Published as `outputSchema` (2025-06-18 and later);
+   * members it does not know are taken out of the result, and a result that breaks it is an error.
+   * Source: Tools, Output Schema, 2025-06-18.
+   */
+  output?: McpSchema;
+  /**
+   * Members of the arguments that the schema does not know: `'refuse'` (default) names them in an error result,
+   * `'drop'` takes them away before the handler sees them.
+   */
+  unknownMembers?: 'refuse' | 'drop';
   /** Short for `annotations: { readOnlyHint: true }`. */
   readOnly?: boolean;
   /**

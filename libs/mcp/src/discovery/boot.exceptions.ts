@@ -28,10 +28,27 @@ export class UnusableParameterException extends McpBootException {
   }
 }
 
-/** The arguments' class gives no schema. */
+/** The arguments' class or schema cannot be published. */
 export class UnusableArgumentsException extends McpBootException {
   constructor(where: string, cause: Error) {
     super(`${where}: ${cause.message}`, { cause });
+  }
+}
+
+/** The class or schema of the option `output` cannot be published. */
+export class UnusableOutputException extends McpBootException {
+  constructor(where: string, cause: Error) {
+    super(`${where}, output: ${cause.message}`, { cause });
+  }
+}
+
+/** `validation: 'app'`, and the application validates nothing here. */
+export class UnvalidatedHandlerException extends McpBootException {
+  constructor(where: string) {
+    super(
+      `${where}: McpModule has validation: 'app', but no pipe of the application reaches this handler. ` +
+        "Bind one, app.useGlobalPipes(new ValidationPipe({ transform: true })), or write validation: 'auto'.",
+    );
   }
 }
 

@@ -6,7 +6,7 @@ import type { ToolRegistration } from './registration.js';
 export interface McpExposed {
   kind: 'tool';
   name: string;
-  /** Size of its input schema as JSON. */
+  /** Size of its schemas, input and output, as JSON. */
   schemaBytes: number;
 }
 
@@ -24,8 +24,8 @@ export class McpRegistry {
   constructor(private readonly registrar: ToolRegistrar) {}
 
   /** @internal Finds the tools, once, at start. */
-  discover(): ReadonlyMap<string, ToolRegistration> {
-    this.registered = this.registrar.register();
+  async discover(): Promise<ReadonlyMap<string, ToolRegistration>> {
+    this.registered = await this.registrar.register();
     return this.registered;
   }
 
@@ -34,7 +34,11 @@ export class McpRegistry {
     return [...this.registered.values()].map(({ descriptor }) => ({
       kind: 'tool',
       name: descriptor.name,
-      schemaBytes: Buffer.byteLength(JSON.stringify(descriptor.inputSchema)),
+      schemaBytes: bytesOf(descriptor.inputSchema) + bytesOf(descriptor.outputSchema),
     }));
   }
+}
+
+function bytesOf(schema: object | undefined): number {
+  return schema ? Buffer.byteLength(JSON.stringify(schema)) : 0;
 }

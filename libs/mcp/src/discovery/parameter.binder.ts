@@ -1,4 +1,6 @@
 import { McpContext } from '../protocol/call-context.js';
+import type { Class } from '../schema/json-schema.js';
+import { schemaKind, type McpSchema } from '../schema/schema-kind.js';
 import { ARGS_METADATA, CONTEXT_METADATA, PARAMS_METADATA } from '../decorators/metadata-keys.js';
 import { UnusableParameterException } from './boot.exceptions.js';
 import { assertPipesRegistered } from './protection.check.js';
@@ -10,8 +12,6 @@ export const ARGUMENTS_SLOT = 3;
 export const CONTEXT_SLOT = 100;
 /** Behind the last parameter of a method that takes no arguments: they are checked all the same. */
 export const HIDDEN_SLOT = 101;
-
-type DtoClass = new (...args: never[]) => object;
 
 interface ParamEntry {
   readonly index: number;
@@ -43,9 +43,12 @@ const NOT_A_DTO = new Set<unknown>([
 
 /**
  * Decides what each parameter of a handler gets, writes it where Nest's pipeline looks for it, and
- * returns the DTO class of the arguments. Refuses what nothing can be bound to.
+ * returns the class or schema of the arguments. Refuses what nothing can be bound to.
  */
-export function bindParameters(location: HandlerLocation, input: DtoClass | undefined): DtoClass | undefined {
+export function bindParameters(
+  location: HandlerLocation,
+  input: McpSchema | undefined,
+): McpSchema | undefined {
   const { classRef, methodName, method } = location;
   const prototype = classRef.prototype as object;
   const types = Reflect.getMetadata('design:paramtypes', prototype, methodName) as unknown[] | undefined;
@@ -58,7 +61,7 @@ export function bindParameters(location: HandlerLocation, input: DtoClass | unde
   const entries: Record<string, ParamEntry> = {};
   const bind = (slot: number, index: number) =>
     (entries[`${slot}:${index}`] = { index, data: undefined, pipes: [] });
-  let dto: DtoClass | undefined;
+  let declared: McpSchema | undefined;
   let bound: number | undefined;
   for (let index = 0; index < count; index++) {
     const type = types?.[index];
@@ -77,14 +80,17 @@ export function bindParameters(location: HandlerLocation, input: DtoClass | unde
         );
       }
       bound = index;
-      dto = argumentsClass(location, index, type, input, index === argsIndex);
+      declared = argumentsSchema(location, index, type, input, index === argsIndex);
       bind(ARGUMENTS_SLOT, index);
-      if (dto !== type) declareType(location, types, count, index, dto);
+      // What a schema makes is of no class, so pipes have none to judge it by.
+      const { kind, schema } = schemaKind(declared);
+      const seen = kind === 'dto' ? schema : Object;
+      if (seen !== type) declareType(location, types, count, index, seen);
     }
   }
   if (bound === undefined) bind(HIDDEN_SLOT, count);
   Reflect.defineMetadata(PARAMS_METADATA, entries, classRef, methodName);
-  return dto ?? input;
+  return declared ?? input;
 }
 
 /**
@@ -96,9 +102,9 @@ function declareType(
   types: readonly unknown[] | undefined,
   count: number,
   index: number,
-  dto: DtoClass,
+  type: Class,
 ): void {
-  const declared = Array.from({ length: count }, (_, at) => (at === index ? dto : (types?.[at] ?? Object)));
+  const declared = Array.from({ length: count }, (_, at) => (at === index ? type : (types?.[at] ?? Object)));
   Reflect.defineMetadata('design:paramtypes', declared, classRef.prototype as object, methodName);
 }
 
@@ -106,21 +112,29 @@ const MEND =
   'A tool takes its arguments as one DTO class and, if it wants, the context: ' +
   'method(args: SomeDto, ctx: McpContext). Other parameters need a decorator made with createParamDecorator().';
 
-function argumentsClass(
+function argumentsSchema(
   { where }: HandlerLocation,
   index: number,
   type: unknown,
-  input: DtoClass | undefined,
+  input: McpSchema | undefined,
   isMarked: boolean,
-): DtoClass {
-  if (typeof type === 'function' && !NOT_A_DTO.has(type)) return input ?? (type as DtoClass);
+): McpSchema {
+  if (typeof type === 'function' && !NOT_A_DTO.has(type)) {
+    if (input === undefined || isMarked || schemaKind(input).kind === 'dto') return input ?? (type as Class);
+    throw new UnusableParameterException(
+      where,
+      index,
+      `it is typed as the class ${type.name}, but the option \`input\` is a schema, which makes no instance of it. ` +
+        'Type the parameter by what the schema gives, leave `input` out, or mark the parameter @McpArgs().',
+    );
+  }
   const isUntyped = type === undefined || type === Object;
   if (input && (isMarked || isUntyped)) return input;
   const seen = isUntyped
     ? 'its type is not there at run time (an interface, a type, `import type`, or a compiler without decorator metadata)'
     : `${(type as { name?: string }).name ?? 'its type'} is no class of arguments`;
   const mend = isUntyped
-    ? ' Name the DTO: @McpTool({ input: SomeDto }), and mark the parameter @McpArgs().'
+    ? ' Name the DTO or schema: @McpTool({ input: SomeDto }), and mark the parameter @McpArgs().'
     : '';
   throw new UnusableParameterException(where, index, `${seen}. ${MEND}${mend}`);
 }

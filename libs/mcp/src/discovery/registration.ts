@@ -2,6 +2,7 @@ import type { Module } from '@nestjs/core/injector/module.js';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { ToolDescriptor } from '../protocol/result-encoder.js';
 import type { ArgumentsContract } from '../schema/arguments.contract.js';
+import type { OutputContract } from '../schema/output.contract.js';
 
 /** The method behind a tool, and where Nest keeps it. */
 export interface HandlerLocation {
@@ -21,6 +22,11 @@ export interface ToolRegistration {
   readonly location: HandlerLocation;
   readonly descriptor: ToolDescriptor;
   readonly contract: ArgumentsContract;
+  /** Pipes of the application make the DTO's instance and validate it. */
+  readonly isValidatedByApp: boolean;
+  /** The application's own `ValidationPipe` is not to see the arguments. */
+  readonly skipsValidationPipe: boolean;
+  readonly output?: OutputContract;
   /** ms; the server's `limits.handlerTime` where the tool says nothing. */
   readonly timeout: number | undefined;
 }

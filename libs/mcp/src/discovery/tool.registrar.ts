@@ -1,21 +1,29 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { ApplicationConfig } from '@nestjs/core';
 import type { McpToolOptions } from '../decorators/tool.decorator.js';
-import { LOG_CONTEXT } from '../mcp.constants.js';
+import { LOG_CONTEXT, MCP_SETTINGS } from '../mcp.constants.js';
+import type { McpSettings } from '../mcp.settings.js';
 import type { ToolAnnotations, ToolDescriptor } from '../protocol/result-encoder.js';
-import { emptyContract, type ArgumentsContract } from '../schema/arguments.contract.js';
-import { dtoContract } from '../schema/dto.contract.js';
+import {
+  argumentsContract,
+  type ArgumentsContract,
+  type ContractOptions,
+} from '../schema/arguments.contract.js';
+import { outputContract, type OutputContract } from '../schema/output.contract.js';
+import { schemaKind, type McpSchema } from '../schema/schema-kind.js';
 import {
   DuplicateToolException,
   InvalidToolNameException,
   InvalidToolOptionException,
   RouteToolException,
   UnusableArgumentsException,
+  UnusableOutputException,
 } from './boot.exceptions.js';
 import { HandlerExplorer, type FoundTool } from './handler.explorer.js';
 import { bindParameters } from './parameter.binder.js';
 import { assertProtected } from './protection.check.js';
 import type { ToolRegistration } from './registration.js';
+import { validationPlan } from './validation.plan.js';
 
 const LEGAL_NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 const SAFE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
@@ -29,13 +37,14 @@ export class ToolRegistrar {
   constructor(
     private readonly explorer: HandlerExplorer,
     private readonly config: ApplicationConfig,
+    @Inject(MCP_SETTINGS) private readonly settings: McpSettings,
   ) {}
 
   /** The tools by name, in the order they were found. */
-  register(): Map<string, ToolRegistration> {
+  async register(): Promise<Map<string, ToolRegistration>> {
     const tools = new Map<string, ToolRegistration>();
     for (const found of this.explorer.findTools()) {
-      const tool = this.registration(found);
+      const tool = await this.registration(found);
       const { name } = tool.descriptor;
       const { where, host } = tool.location;
       const taken = tools.get(name)?.location;
@@ -46,18 +55,25 @@ export class ToolRegistrar {
     return tools;
   }
 
-  private registration({ location, options }: FoundTool): ToolRegistration {
+  private async registration({ location, options }: FoundTool): Promise<ToolRegistration> {
     const { where, method } = location;
     if (Reflect.hasMetadata('path', method)) throw new RouteToolException(where);
     const name = this.checkName(options.name ?? location.methodName, where);
     checkOptions(options, where);
     assertProtected(location, this.config);
-    const dto = bindParameters(location, options.input);
-    const contract = contractOf(dto, where);
+    const input = bindParameters(location, options.input);
+    const plan = validationPlan(location, this.config, this.settings.validation);
+    const { unknownMembers } = options;
+    const contract = await contractOf(input, { unknownMembers, view: plan.view }, where);
+    const output = await outputOf(options.output, where);
+    const isDto = contract.dto !== undefined;
     return {
       location,
-      descriptor: descriptorOf(name, options, contract),
+      descriptor: descriptorOf(name, options, contract, output),
       contract,
+      isValidatedByApp: isDto && plan.isByApp,
+      skipsValidationPipe: isDto && this.settings.validation === 'own',
+      output,
       timeout: options.timeout,
     };
   }
@@ -84,6 +100,8 @@ const OPTIONS: readonly (keyof McpToolOptions)[] = [
   'icons',
   'meta',
   'input',
+  'output',
+  'unknownMembers',
   'readOnly',
   'annotations',
   'timeout',
@@ -109,7 +127,9 @@ function checkNames(where: string, known: readonly string[], given: object, grou
 function checkOptions(options: McpToolOptions, where: string): void {
   checkNames(where, OPTIONS, options);
   checkNames(where, HINTS, options.annotations ?? {}, 'annotations.');
-  const { timeout, icons } = options;
+  const { timeout, icons, unknownMembers } = options;
+  if (unknownMembers !== undefined && !['refuse', 'drop'].includes(unknownMembers))
+    throw new InvalidToolOptionException(where, 'unknownMembers', "must be 'refuse' or 'drop'");
   if (timeout !== undefined && !(Number.isInteger(timeout) && timeout > 0 && timeout <= MAX_TIMEOUT)) {
     throw new InvalidToolOptionException(
       where,
@@ -117,6 +137,7 @@ function checkOptions(options: McpToolOptions, where: string): void {
       `must be an integer from 1 to ${MAX_TIMEOUT}, in milliseconds`,
     );
   }
+  for (const option of ['input', 'output'] as const) checkSchema(option, options[option], where);
   const bad = icons?.find(({ src }) => !/^(https|data):/.test(src));
   if (bad) {
     throw new InvalidToolOptionException(
@@ -127,16 +148,46 @@ function checkOptions(options: McpToolOptions, where: string): void {
   }
 }
 
-function contractOf(dto: (new (...args: never[]) => object) | undefined, where: string): ArgumentsContract {
-  if (!dto) return emptyContract;
+function checkSchema(option: 'input' | 'output', schema: McpSchema | undefined, where: string): void {
+  if (schema === undefined) return;
   try {
-    return dtoContract(dto);
+    schemaKind(schema);
+  } catch (error) {
+    throw new InvalidToolOptionException(where, option, `is of no use: ${(error as Error).message}`);
+  }
+}
+
+async function contractOf(
+  input: McpSchema | undefined,
+  options: ContractOptions,
+  where: string,
+): Promise<ArgumentsContract> {
+  try {
+    const contract = await argumentsContract(input, options);
+    await contract.prepare();
+    return contract;
   } catch (error) {
     throw new UnusableArgumentsException(where, error as Error);
   }
 }
 
-function descriptorOf(name: string, options: McpToolOptions, contract: ArgumentsContract): ToolDescriptor {
+async function outputOf(schema: McpSchema | undefined, where: string): Promise<OutputContract | undefined> {
+  if (schema === undefined) return undefined;
+  try {
+    const contract = await outputContract(schema);
+    await contract.prepare();
+    return contract;
+  } catch (error) {
+    throw new UnusableOutputException(where, error as Error);
+  }
+}
+
+function descriptorOf(
+  name: string,
+  options: McpToolOptions,
+  contract: ArgumentsContract,
+  output: OutputContract | undefined,
+): ToolDescriptor {
   const { title, description, icons, meta } = options;
   return {
     name,
@@ -145,6 +196,7 @@ function descriptorOf(name: string, options: McpToolOptions, contract: Arguments
     icons,
     meta,
     inputSchema: contract.schema,
+    outputSchema: output?.schema,
     annotations: annotationsOf(options),
   };
 }

@@ -3,10 +3,11 @@ import { Injectable, Logger } from '@nestjs/common';
 import { LOG_CONTEXT } from '../mcp.constants.js';
 import { errorResult, type ToolResult } from '../protocol/content.js';
 import { ErrorCode } from '../protocol/error-codes.js';
-import type { RpcError } from '../protocol/json-rpc.js';
+import { isObject, type RpcError } from '../protocol/json-rpc.js';
 import { McpError } from '../protocol/mcp-error.js';
 import { InvalidArgumentsException } from './invalid-arguments.exception.js';
-import { UnserialisableResultException } from './result.mapper.js';
+import { OutputMismatchException } from './output-mismatch.exception.js';
+import { toPlain, UnserialisableResultException } from './plain-value.js';
 
 /** What is thrown in a handler's pipeline, as what the client reads; the rest of it goes to the log alone. */
 @Injectable()
@@ -44,8 +45,13 @@ export class ExceptionMapper {
       );
     }
     if (thrown instanceof UnserialisableResultException) {
-      const id = this.log(thrown.cause ?? thrown, tool);
+      const id = this.log(thrown, tool);
       return errorResult(`The tool returned a value that JSON cannot carry (reference ${id})`);
+    }
+    if (thrown instanceof OutputMismatchException) {
+      const id = randomUUID();
+      this.logger.error(`${tool} failed (reference ${id}): ${thrown.message}`);
+      return errorResult(`The output does not match the tool's output schema (reference ${id})`);
     }
     const text = clientText(thrown);
     return text === undefined ? undefined : errorResult(text);
@@ -77,8 +83,42 @@ function clientText(thrown: unknown): string | undefined {
   const body = thrown.getResponse();
   if (typeof body === 'string') return body;
   const message = (body as { message?: unknown } | null)?.message;
-  if (Array.isArray(message)) return message.map((line) => `- ${String(line)}`).join('\n');
-  return typeof message === 'string' ? message : thrown.message;
+  if (typeof message === 'string') return message;
+  if (Array.isArray(message))
+    return linesOf(message)
+      .map((line) => `- ${line}`)
+      .join('\n');
+  // The exception's own message is made of the name of its class here.
+  return body === null || body === undefined ? thrown.message : jsonText(body);
+}
+
+/** What class-validator's own error has, of any of its copies. */
+interface ValidationErrorLike {
+  property: string;
+  constraints?: Record<string, string>;
+  children?: unknown[];
+}
+
+function isValidationError(line: unknown): line is ValidationErrorLike {
+  return (
+    isObject(line) && typeof line['property'] === 'string' && ('constraints' in line || 'children' in line)
+  );
+}
+
+/** One text for each fault. As text, a `ValidationError` would name its class and show the value. */
+function linesOf(faults: readonly unknown[], path = ''): string[] {
+  return faults.flatMap((fault) => {
+    if (typeof fault === 'string') return [path === '' ? fault : `${path}.${fault}`];
+    if (!isValidationError(fault)) return [jsonText(fault)];
+    return [
+      ...linesOf(Object.values(fault.constraints ?? {}), path),
+      ...linesOf(fault.children ?? [], path === '' ? fault.property : `${path}.${fault.property}`),
+    ];
+  });
+}
+
+function jsonText(value: unknown): string {
+  return JSON.stringify(toPlain(value)) ?? '';
 }
 
 /** Even a thrown value whose members throw must not take the call with it. */

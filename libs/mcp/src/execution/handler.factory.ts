@@ -1,16 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  ApplicationConfig,
-  ContextIdFactory,
-  ExternalContextCreator,
-  ModuleRef,
-  type ContextId,
-} from '@nestjs/core';
+import { ContextIdFactory, ExternalContextCreator, ModuleRef, type ContextId } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { PARAMS_METADATA } from '../decorators/metadata-keys.js';
 import { UnprotectedHandlerException } from '../discovery/boot.exceptions.js';
-import { CONTEXT_SLOT, HIDDEN_SLOT } from '../discovery/parameter.binder.js';
+import { ARGUMENTS_SLOT, CONTEXT_SLOT, HIDDEN_SLOT } from '../discovery/parameter.binder.js';
 import { isMadePerCall, type HandlerLocation, type ToolRegistration } from '../discovery/registration.js';
+import { isValidationPipe } from '../discovery/validation.plan.js';
 import { MCP_SETTINGS } from '../mcp.constants.js';
 import type { McpSettings } from '../mcp.settings.js';
 import type { CallOrigin, McpContext } from '../protocol/call-context.js';
@@ -20,8 +15,8 @@ import type { ArgumentsContract } from '../schema/arguments.contract.js';
 import { ExceptionMapper } from './exception.mapper.js';
 import { ADMISSION_INDEX, ARGUMENTS_INDEX, CONTEXT_INDEX } from './mcp-execution-context.js';
 import { answerOf, responseFacade } from './response-facade.js';
-import { mapAnswer, mapResult } from './result.mapper.js';
-import { admitArguments, hasOwnValidation } from './validation.js';
+import { isError, mapAnswer, mapFiltered, mapResult, settle, type ResultBounds } from './result.mapper.js';
+import { admitArguments } from './validation.js';
 
 /** Runs a tool through Nest's pipeline. Rejects with `McpError` only. */
 export type InvokeTool = (raw: JsonObject, context: McpContext, origin: CallOrigin) => Promise<ToolResult>;
@@ -91,28 +86,31 @@ function assertUnchanged({ where, classRef, methodName, method }: HandlerLocatio
 export class HandlerFactory {
   constructor(
     private readonly creator: ExternalContextCreator,
-    private readonly config: ApplicationConfig,
     private readonly exceptions: ExceptionMapper,
     @Inject(MCP_SETTINGS) private readonly settings: McpSettings,
   ) {}
 
-  create({ location, contract, descriptor }: ToolRegistration): InvokeTool {
-    const admission = { contract, isValidatedByApp: hasOwnValidation(location, this.config) };
+  create(registration: ToolRegistration): InvokeTool {
+    const { location, contract, isValidatedByApp, output, descriptor } = registration;
+    const admission = { contract, isValidatedByApp };
     const { resultSize } = this.settings.limits;
     const acquire = isMadePerCall(location.wrapper)
-      ? this.acquireScoped(location)
-      : this.acquireStatic(location);
+      ? this.acquireScoped(registration)
+      : this.acquireStatic(registration);
     return async (raw, context, origin) => {
       const facade = responseFacade(origin.response as object | undefined);
       try {
         const args = [origin.request, facade, next, raw, context, admission];
         const bounds = { call: context, resultSize };
-        const { value, thrown } = await this.runFiltered(await acquire(origin.request), args);
+        const { value, failure } = await this.runFiltered(await acquire(origin.request), args, bounds);
         const answer = answerOf(facade);
-        if (!answer) return await mapResult(value, bounds);
+        if (!answer) return await (failure ? mapFiltered : mapResult)(value, bounds, output);
         return (
-          (await mapAnswer(answer, bounds)) ??
-          this.exceptions.unexpected(thrown ?? `answered with status ${answer.status}`, descriptor.name)
+          (await mapAnswer(answer, bounds, output)) ??
+          this.exceptions.unexpected(
+            failure?.thrown ?? `answered with status ${answer.status}`,
+            descriptor.name,
+          )
         );
       } catch (thrown) {
         return this.exceptions.toToolResult(thrown, descriptor.name);
@@ -124,39 +122,42 @@ export class HandlerFactory {
   private async runFiltered(
     pipeline: Pipeline,
     args: unknown[],
-  ): Promise<{ value: unknown; thrown?: unknown }> {
+    bounds: ResultBounds,
+  ): Promise<{ value: unknown; failure?: { thrown: unknown } }> {
     try {
-      return { value: await pipeline.run(...args) };
+      const value = await settle(await pipeline.run(...args), bounds);
+      if (isError(value)) throw value;
+      return { value };
     } catch (thrown) {
       const host = new ExecutionContextHost(args);
       host.setType(CONTEXT_TYPE);
-      const value: unknown = await pipeline.filter(thrown, host);
-      if (value !== undefined || answerOf(args[1] as object)) return { value, thrown };
+      const value = await settle(await pipeline.filter(thrown, host), bounds);
+      if (value !== undefined || answerOf(args[1] as object)) return { value, failure: { thrown } };
       throw thrown;
     }
   }
 
-  private acquireStatic(location: HandlerLocation): Acquire {
-    const instance = location.wrapper.instance as object;
-    const pipeline = this.pipeline(location, instance, undefined, new OwnMetadataStorage());
+  private acquireStatic(registration: ToolRegistration): Acquire {
+    const instance = registration.location.wrapper.instance as object;
+    const pipeline = this.pipeline(registration, instance, undefined, new OwnMetadataStorage());
     return () => pipeline;
   }
 
   /** A new instance for each call, from the handler's own module, in a context id of the call's own. */
-  private acquireScoped(location: HandlerLocation): Acquire {
-    const { wrapper, host } = location;
+  private acquireScoped(registration: ToolRegistration): Acquire {
+    const { wrapper, host } = registration.location;
     const moduleRef = host.providers.get(ModuleRef)?.instance as ModuleRef;
     const metadataStorage = new OwnMetadataStorage();
     return async (request) => {
       const contextId = ContextIdFactory.getByRequest(request as object);
       moduleRef.registerRequestByContextId(contextId.payload ?? request, contextId);
       const instance = await moduleRef.resolve<object>(wrapper.token as string, contextId, { strict: true });
-      return this.pipeline(location, instance, contextId, metadataStorage);
+      return this.pipeline(registration, instance, contextId, metadataStorage);
     };
   }
 
   private pipeline(
-    location: HandlerLocation,
+    { location, skipsValidationPipe }: ToolRegistration,
     instance: object,
     contextId: ContextId | undefined,
     metadataStorage: OwnMetadataStorage,
@@ -169,7 +170,16 @@ export class HandlerFactory {
       getContextModuleKey: { value: () => moduleKey },
       getHostModuleKey: { value: () => moduleKey },
       handlerMetadataStorage: { value: metadataStorage },
+      // An Observable is waited for here, where it can be told that the call has ended.
+      transformToResult: { value: (result: unknown) => result },
+      ...(skipsValidationPipe ? { getParamValue: { value: getParamValueUnvalidated } } : {}),
     }) as ExternalContextCreator;
+    if (skipsValidationPipe && !hasParamValue) {
+      throw new UnprotectedHandlerException(
+        where,
+        "this version of @nestjs/core has no place for validation: 'own'",
+      );
+    }
     // Enhancer metadata is read off the method itself, so it is passed as it is, never wrapped.
     const run = bound.create(
       instance,
@@ -192,6 +202,26 @@ export class HandlerFactory {
       );
     return { run, filter: (thrown, host) => invoke.call(filters, thrown, host) ?? undefined };
   }
+}
+
+type GetParamValue = (
+  value: unknown,
+  metadata: { readonly type: unknown },
+  pipes: readonly object[],
+) => Promise<unknown>;
+
+const CREATOR = ExternalContextCreator.prototype as unknown as { getParamValue: GetParamValue };
+const hasParamValue = typeof CREATOR.getParamValue === 'function';
+
+/** As Nest's own, but where the library has validated the arguments a `ValidationPipe` is not to do it again. */
+function getParamValueUnvalidated(
+  this: object,
+  value: unknown,
+  metadata: { readonly type: unknown },
+  pipes: readonly object[],
+): Promise<unknown> {
+  const run = metadata.type === ARGUMENTS_SLOT ? pipes.filter((pipe) => !isValidationPipe(pipe)) : pipes;
+  return CREATOR.getParamValue.call(this, value, metadata, run);
 }
 
 /**

@@ -29,6 +29,11 @@ export function roughSize(block: ContentBlock): number {
   return 24 + (text ?? data ?? resource?.text ?? resource?.blob ?? '').length;
 }
 
+/** What a client reads of a result that exceeds `limits.resultSize`. */
+export function tooLargeText(bytes: number): string {
+  return `The result is larger than ${bytes} bytes: ask for less`;
+}
+
 /** A result of one text. */
 export function textResult(text: string): ToolResult {
   return { content: [{ type: 'text', text }] };

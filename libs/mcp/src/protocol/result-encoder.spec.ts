@@ -133,6 +133,29 @@ describe('a listed tool', () => {
     expect(read(encoder.tool(tool, revision))).toEqual(item);
   });
 
+  const schemasOf = (more: Partial<ToolDescriptor>, revision: McpRevision) => {
+    const { inputSchema, outputSchema } = read(encoder.tool({ ...tool, ...more }, revision));
+    return { inputSchema, outputSchema };
+  };
+
+  it.each(REVISIONS)('S-190: has in %s its output schema only if that revision knows it', (revision) => {
+    const isModern = revision === '2026-07-28';
+    const object = { type: 'object', properties: { a: { type: 'string' } } };
+    expect(schemasOf({ outputSchema: object }, revision).outputSchema).toEqual(
+      revision >= '2025-06-18' ? object : undefined,
+    );
+    for (const outputSchema of [{ type: 'array', items: {} }, { anyOf: [object] }, {}, { type: ['object'] }])
+      expect(schemasOf({ outputSchema }, revision).outputSchema).toEqual(isModern ? outputSchema : undefined);
+  });
+
+  it('has no boolean as the schema of a property before 2026-07-28, whose clients would refuse the list', () => {
+    const schema = { type: 'object', properties: { a: true, b: false, c: {} }, additionalProperties: false };
+    const more = { inputSchema: schema, outputSchema: schema };
+    const legacy = { ...schema, properties: { a: {}, b: { not: {} }, c: {} } };
+    expect(schemasOf(more, '2026-07-28')).toEqual(more);
+    expect(schemasOf(more, '2025-11-25')).toEqual({ inputSchema: legacy, outputSchema: legacy });
+  });
+
   it('has no member without a value', () => {
     const plain = { name: 'a', inputSchema: { type: 'object' }, annotations };
     expect(Object.keys(read(encoder.tool(plain, '2026-07-28')))).toEqual([

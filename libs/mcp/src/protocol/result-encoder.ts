@@ -1,4 +1,5 @@
 import { blockFor, type ToolResult } from './content.js';
+import { isObject } from './json-rpc.js';
 import type { Page } from './pagination.js';
 import { META_SERVER } from './request-meta.js';
 import { eraOf, type McpRevision } from './versions.js';
@@ -38,6 +39,8 @@ export interface ToolDescriptor {
   readonly description?: string;
   readonly icons?: readonly McpIcon[];
   readonly inputSchema: Record<string, unknown>;
+  /** What the structured content of its results keeps to. */
+  readonly outputSchema?: Record<string, unknown>;
   readonly annotations: ToolAnnotations;
   readonly meta?: Record<string, unknown>;
 }
@@ -93,14 +96,15 @@ export class ResultEncoder {
 
   /** An item of `tools/list`. */
   tool(tool: ToolDescriptor, revision: McpRevision): string {
-    const { name, title, description, icons, inputSchema, annotations, meta } = tool;
+    const { name, title, description, icons, inputSchema, outputSchema, annotations, meta } = tool;
     const isTitled = hasTitle(revision);
     return JSON.stringify({
       name,
       title: isTitled ? title : undefined,
       description,
       icons: hasIcons(revision) ? icons : undefined,
-      inputSchema,
+      inputSchema: schemaFor(inputSchema, revision),
+      outputSchema: outputSchemaFor(outputSchema, revision),
       annotations: annotationsFor(annotations, title, revision),
       _meta: isTitled ? meta : undefined,
     });
@@ -146,6 +150,29 @@ export class ResultEncoder {
       ...(hasIcons(revision) && icons !== undefined ? { icons } : {}),
     };
   }
+}
+
+/**
+ * Whether a schema's root says that it is of objects, as the legacy revisions demand of an output schema.
+ * Source: Tools, Output Schema, 2025-06-18.
+ */
+export function hasObjectRoot(schema: Record<string, unknown>): boolean {
+  return schema['type'] === 'object';
+}
+
+function outputSchemaFor(schema: Record<string, unknown> | undefined, revision: McpRevision): unknown {
+  if (schema === undefined || revision < '2025-06-18') return undefined;
+  return eraOf(revision) === 'modern' || hasObjectRoot(schema) ? schemaFor(schema, revision) : undefined;
+}
+
+/** The legacy revisions know no `true` or `false` as the schema of a property, so their clients refuse the list. */
+function schemaFor(schema: Record<string, unknown>, revision: McpRevision): Record<string, unknown> {
+  const { properties } = schema;
+  if (eraOf(revision) === 'modern' || !isObject(properties)) return schema;
+  const members = Object.entries(properties);
+  if (!members.some(([, member]) => typeof member === 'boolean')) return schema;
+  const written = members.map(([name, member]) => [name, member === true ? {} : member || { not: {} }]);
+  return { ...schema, properties: Object.fromEntries(written) as unknown };
 }
 
 function annotationsFor(

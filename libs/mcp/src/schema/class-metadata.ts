@@ -1,91 +1,76 @@
-import { TransformationType } from 'class-transformer';
-import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
-import { getMetadataStorage, type MetadataStorage } from 'class-validator';
+import { getMetadataStorage, MetadataStorage } from 'class-validator';
+import { lineageOf } from './class-lineage.js';
+import { type DtoView, viewKey } from './dto-view.js';
 import type { Class } from './json-schema.js';
+import { enumValues } from './value-lists.js';
+
+export { publishedName } from './transform-metadata.js';
 
 /** One class-validator decorator on one property, as its storage keeps it. */
 export type RuleMetadata = ReturnType<MetadataStorage['getTargetValidationMetadatas']>[number];
 
-/** What `@Type()` says about a property. */
-export type TypeMetadata = NonNullable<ReturnType<typeof defaultMetadataStorage.findTypeMetadata>>;
+const known = new WeakMap<Class, Map<string, readonly RuleMetadata[]>>();
 
 /**
- * Every rule class-validator would run on a class, inherited and mapped ones included. Called without groups, as
- * class-validator then runs the rules of every group.
+ * Every rule class-validator would run on a class under a view, inherited and mapped ones included, and overridden
+ * ones left out just as it leaves them out. Without groups it runs the rules of every group. Asked once for a class.
  */
-export function rulesOf(dto: Class): RuleMetadata[] {
-  return getMetadataStorage().getTargetValidationMetadatas(dto, '', true, false);
+export function rulesOf(dto: Class, view: DtoView = {}): readonly RuleMetadata[] {
+  const views = known.get(dto) ?? new Map<string, readonly RuleMetadata[]>();
+  known.set(dto, views);
+  const { groups, strictGroups = false, always = false } = view;
+  const key = viewKey({ groups: groups ?? [], strictGroups, always });
+  let rules = views.get(key);
+  if (!rules) {
+    rules = storageOf(dto)
+      .getTargetValidationMetadatas(dto, '', always, strictGroups, groups && [...groups])
+      .filter(({ propertyName }) => typeof propertyName === 'string');
+    views.set(key, rules);
+  }
+  return rules;
 }
 
-/** The decorated properties of a class with their rules: those of class-validator first, then @Type and @Expose. */
-export function declaredProperties(dto: Class): Map<string, RuleMetadata[]> {
+/** The rules of a class by property, in the order of its decorators. */
+export function rulesByProperty(dto: Class, view: DtoView): Map<string, RuleMetadata[]> {
   const properties = new Map<string, RuleMetadata[]>();
-  for (const rule of rulesOf(dto)) {
+  for (const rule of rulesOf(dto, view)) {
     const rules = properties.get(rule.propertyName);
     if (rules) rules.push(rule);
     else properties.set(rule.propertyName, [rule]);
   }
-  for (const name of transformedProperties(dto)) {
-    if (!properties.has(name)) properties.set(name, []);
-  }
-  const excluded = defaultMetadataStorage.getExcludedProperties(dto, TransformationType.PLAIN_TO_CLASS);
-  for (const name of excluded) properties.delete(name);
   return properties;
-}
-
-/** Says whether any decorator of class-validator or class-transformer describes the class. */
-export function isDecorated(dto: Class): boolean {
-  return rulesOf(dto).length > 0 || transformedProperties(dto).length > 0;
-}
-
-/** The name a property has in JSON: its own, or the one @Expose gives it. */
-export function publishedName(dto: Class, property: string): string {
-  return defaultMetadataStorage.findExposeMetadata(dto, property)?.options?.name ?? property;
-}
-
-/** What @Type() says about a property, inherited included. */
-export function typeMetadataOf(dto: Class, property: string): TypeMetadata | undefined {
-  return defaultMetadataStorage.findTypeMetadata(dto, property) as TypeMetadata | undefined;
-}
-
-/** Says whether a @Transform() takes part in filling a property from JSON. */
-export function hasTransform(dto: Class, property: string): boolean {
-  const { PLAIN_TO_CLASS } = TransformationType;
-  return defaultMetadataStorage.findTransformMetadatas(dto, property, PLAIN_TO_CLASS).length > 0;
 }
 
 /**
  * The class the compiler wrote down for a property. `Object` says nothing, and neither does a property of the
- * class's own type: compilers differ on what they emit for both.
+ * class's own type: compilers differ on what they emit for both. Of an imported enum one writes the enum itself and
+ * the other the type of its values, so both are read as the latter.
  */
 export function designTypeOf(dto: Class, property: string): Class | undefined {
   const type: unknown = Reflect.getMetadata('design:type', dto.prototype as object, property);
+  if (typeof type === 'object' && type !== null) return typeOfEnum(type);
   if (typeof type !== 'function' || type === Object || type === dto) return undefined;
   return type as Class;
 }
 
-function transformedProperties(dto: Class): string[] {
-  const names = defaultMetadataStorage
-    .getExposedProperties(dto, TransformationType.PLAIN_TO_CLASS)
-    .filter((name) => typeof name === 'string');
-  for (const owner of lineage(dto)) names.push(...typedProperties(owner));
-  return [...new Set(names)];
-}
-
-function lineage(dto: Class): Class[] {
-  const classes: Class[] = [];
-  let current: unknown = dto;
-  while (typeof current === 'function' && current !== Function.prototype) {
-    classes.unshift(current as Class);
-    current = Object.getPrototypeOf(current);
+/**
+ * A storage with what concerns one class. The whole one looks through all classes of the process for each answer,
+ * which for some thousand of them would take seconds at start.
+ */
+function storageOf(dto: Class): MetadataStorage {
+  const whole = getMetadataStorage();
+  const { validationMetadatas: byClass } = whole as unknown as { validationMetadatas: unknown };
+  if (!(byClass instanceof Map)) return whole;
+  const own = new MetadataStorage();
+  for (const owner of lineageOf(dto)) {
+    for (const rule of (byClass.get(owner) ?? []) as RuleMetadata[]) own.addValidationMetadata(rule);
   }
-  return classes;
+  return own;
 }
 
-// The storage has no public way to list what carries @Type; without it such a property would be refused as unknown.
-function typedProperties(owner: Class): string[] {
-  const { _typeMetadatas: byClass } = defaultMetadataStorage as unknown as {
-    _typeMetadatas?: Map<Class, Map<string, unknown>>;
-  };
-  return [...(byClass?.get(owner)?.keys() ?? [])];
+function typeOfEnum(entity: object): Class | undefined {
+  const types = new Set(enumValues(entity).map((value) => typeof value));
+  if (types.size !== 1) return undefined;
+  return ([...types][0] === 'string' ? String : [...types][0] === 'number' ? Number : undefined) as
+    Class | undefined;
 }

@@ -18,7 +18,7 @@ class NodeDto {
 class PlainDto {}
 
 /** Both steps of a call: the issues, or the object a handler is given. */
-async function call(of: ArgumentsContract | Class, raw: Raw): Promise<object> {
+async function call(of: ArgumentsContract | Class, raw: Raw): Promise<unknown> {
   const contract = typeof of === 'function' ? dtoContract(of) : of;
   const issues = await contract.checkRaw(raw);
   if (issues.length > 0) return issues;
@@ -205,6 +205,181 @@ describe('the arguments of a DTO', () => {
     expect(await first).toEqual([]);
     expect(contract.checkRaw({ a: 1 })).toEqual([]);
     expect(dtoContract(OnceDto)).toBe(contract);
+  });
+});
+
+describe('unknown members', () => {
+  class PlaceDto {
+    @v.IsString() street: string;
+  }
+  class OrderDto {
+    @v.ValidateNested({ each: true }) @Type(() => PlaceDto) places: PlaceDto[];
+    @v.IsOptional() @v.IsObject() labels?: object;
+  }
+  const raw = { places: [{ street: 'a', x: 1 }], labels: { free: 1 }, y: 2 };
+
+  it('C6: are dropped at every level where they are to be dropped, and the schema says so', async () => {
+    const contract = dtoContract(OrderDto, { unknownMembers: 'drop' });
+    expect(JSON.stringify(contract.schema)).not.toContain('additionalProperties');
+    const known = contract.withoutUnknown!(raw);
+    expect(known).toEqual({ places: [{ street: 'a' }], labels: { free: 1 } });
+    expect(raw.places[0]).toEqual({ street: 'a', x: 1 });
+    expect(await contract.checkRaw(known)).toEqual([]);
+    expect(await contract.instantiate(known)).toEqual({ value: known });
+  });
+
+  it('are refused by name where they are not', async () => {
+    const contract = dtoContract(OrderDto);
+    expect('withoutUnknown' in contract).toBe(false);
+    expect(await contract.checkRaw(raw)).toEqual([
+      'y: is not a known member (known: places, labels)',
+      'places[0].x: is not a known member (known: street)',
+    ]);
+    expect(dtoContract(OrderDto, { unknownMembers: 'refuse' })).toBe(contract);
+  });
+});
+
+describe("class-validator's run", () => {
+  it('C10: awaits constraints of the application, those for entries too, once', async () => {
+    let runs = 0;
+    @v.ValidatorConstraint({ async: true })
+    class Free implements v.ValidatorConstraintInterface {
+      async validate(value: unknown): Promise<boolean> {
+        runs += 1;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return value !== 'taken';
+      }
+      defaultMessage = () => 'is taken';
+    }
+    class NamesDto {
+      @v.Validate(Free) @v.IsString() name: string;
+      @v.Validate(Free, { each: true }) @v.IsString({ each: true }) others: string[];
+    }
+    expect(await call(NamesDto, { name: 'taken', others: ['a', 'taken'] })).toEqual([
+      'name: is taken',
+      'others: is taken',
+    ]);
+    expect(runs).toBe(3);
+    expect(await call(NamesDto, { name: 'a', others: [] })).toBeInstanceOf(NamesDto);
+  });
+
+  it('is made in the groups of the view', async () => {
+    class GroupedDto {
+      @v.MinLength(3, { groups: ['create'] }) title: string;
+      @v.IsOptional({ always: true })
+      @v.IsInt({ groups: ['update'] })
+      @v.Max(5, { groups: ['update'] })
+      id?: number;
+    }
+    const contract = dtoContract(GroupedDto, { view: { groups: ['create'] } });
+    expect(await contract.checkRaw({ title: 'abc', id: 9 })).toEqual([]);
+    expect(await contract.instantiate({ title: 'a', id: 9 })).toEqual({
+      issues: ['title: must be longer than or equal to 3 characters'],
+    });
+    expect(await dtoContract(GroupedDto).checkRaw({ title: 'abc', id: 9 })).toEqual([
+      'id: must be at most 5',
+    ]);
+  });
+
+  it('turns what its own rules throw at a value into a refusal that names the place', async () => {
+    class PriceDto {
+      @v.IsNumber({ maxDecimalPlaces: 2 }) amount: number;
+    }
+    class CartDto {
+      @v.ValidateNested({ each: true }) @Type(() => PriceDto) prices: PriceDto[];
+      @v.IsNumber({ maxDecimalPlaces: 2 }, { each: true }) sums: number[];
+      @v.IsOptional() @v.IsByteLength(1, 4) code?: string;
+      @v.IsOptional() @v.ArrayUnique((entry: { id: string }) => entry.id.trim()) items?: { id: string }[];
+    }
+    const amount = 'must be a number conforming to the specified constraints';
+    expect(await call(CartDto, parsed('{"prices":[{"amount":1},{"amount":1e-7}],"sums":[1e-7]}'))).toEqual([
+      `prices[1].amount: ${amount}`,
+      `sums: each value in sums ${amount}`,
+    ]);
+    expect(await call(CartDto, parsed('{"prices":[],"sums":[],"code":"\\ud800"}'))).toEqual([
+      "code: code's byte length must fall into (1, 4) range",
+    ]);
+    expect(await call(CartDto, { prices: [], sums: [], items: [{ id: 'a' }, 5] })).toEqual([
+      "items: All items's elements must be unique",
+    ]);
+    expect(await call(CartDto, { prices: [{ amount: 1.25 }], sums: [0] })).toBeInstanceOf(CartDto);
+  });
+
+  it('lets through what a constraint of the application throws', async () => {
+    class DownDto {
+      @v.IsString()
+      @v.ValidateBy({
+        name: 'isKnown',
+        validator: {
+          validate: () => {
+            throw new Error('the database is down');
+          },
+        },
+      })
+      name: string;
+      @v.IsOptional() @v.IsNumber({ maxDecimalPlaces: 2 }) amount?: number;
+    }
+    await expect(dtoContract(DownDto).instantiate({ name: 'a', amount: 1 })).rejects.toThrow(
+      'the database is down',
+    );
+  });
+
+  it('is not stalled by a long list that has to be unique', async () => {
+    class TagsDto {
+      @v.ArrayUnique() @v.IsString({ each: true }) tags: string[];
+      @v.IsOptional() @v.ArrayUnique() others?: object[];
+    }
+    const texts = (count: number) => Array.from({ length: count }, (_, index) => `tag-${index}`);
+    expect(await call(TagsDto, { tags: texts(10_000) })).toBeInstanceOf(TagsDto);
+    expect(await call(TagsDto, { tags: texts(10_001) })).toEqual(['tags: must have at most 10000 items']);
+    expect(await call(TagsDto, { tags: [], others: texts(10_001).map((id) => ({ id })) })).toEqual([
+      'others: must have at most 10000 items',
+    ]);
+    expect(await call(TagsDto, { tags: ['a', 'b', 'a'] })).toEqual([
+      'tags: must not contain the same item twice',
+    ]);
+  });
+});
+
+describe('the variants of a discriminated property', () => {
+  class CircleDto {
+    @v.IsPositive() radius: number;
+  }
+  class SquareDto {
+    @v.IsPositive() side: number;
+    @v.IsIn(['square']) kind: string;
+  }
+  class CanvasDto {
+    @v.ValidateNested()
+    @Type(() => Object, {
+      discriminator: { property: 'kind', subTypes: [{ name: 'circle', value: CircleDto }] },
+    })
+    round: object;
+    @v.ValidateNested({ each: true })
+    @Type(() => Object, {
+      discriminator: { property: 'kind', subTypes: [{ name: 'square', value: SquareDto }] },
+      keepDiscriminatorProperty: true,
+    })
+    shapes: object[];
+  }
+
+  it('are instances of their classes, and arguments stay as they were', async () => {
+    const raw = Object.freeze({
+      round: Object.freeze({ kind: 'circle', radius: 1 }),
+      shapes: Object.freeze([Object.freeze({ kind: 'square', side: 2 })]),
+    });
+    const canvas = (await call(CanvasDto, raw)) as CanvasDto;
+    expect([canvas.round, canvas.shapes[0]].map((shape) => shape?.constructor)).toEqual([
+      CircleDto,
+      SquareDto,
+    ]);
+    expect(canvas).toEqual({ round: { radius: 1 }, shapes: [{ kind: 'square', side: 2 }] });
+  });
+
+  it('are refused by the path of what is wrong with them', async () => {
+    const issues = await call(CanvasDto, { round: { kind: 'oval' }, shapes: [{ kind: 'square', side: -1 }] });
+    expect(issues).toContain('shapes[0].side: must be greater than 0');
+    expect(issues).toContain('round.kind: must be one of "circle"');
   });
 });
 

@@ -23,9 +23,9 @@ export function quoted(text: string, limit = MAX_NAME_LENGTH): string {
   return JSON.stringify(clipped).replace(UNSAFE_CHARACTERS, escapeCharacter);
 }
 
-/** Writes a path as `a.b[2].c`; the arguments as a whole are called `arguments`. */
-export function formatPath(steps: readonly PathStep[]): string {
-  if (steps.length === 0) return 'arguments';
+/** Writes a path as `a.b[2].c`; the arguments as a whole are called `arguments`, anything else as told. */
+export function formatPath(steps: readonly PathStep[], whole = 'arguments'): string {
+  if (steps.length === 0) return whole;
   return steps.reduce<string>((path, step) => {
     if (typeof step === 'number') return `${path}[${step}]`;
     const name = shownName(step);

@@ -1,159 +1,228 @@
-import {
-  designTypeOf,
-  hasTransform,
-  isDecorated,
-  type RuleMetadata,
-  type TypeMetadata,
-  typeMetadataOf,
-} from './class-metadata.js';
+import { type Presence, presenceOf } from './condition-probe.js';
+import { addDescribed, addTitles } from './described-keywords.js';
 import type { Class, JsonSchema } from './json-schema.js';
-import { mergeAll } from './schema-keywords.js';
+import { refuseImpossible } from './impossible-property.js';
+import { type Notes, noteRules } from './property-differences.js';
+import { isDescribed, type PropertyFacts } from './property-facts.js';
+import { MAX_UNIQUE_ITEMS } from './schema-bounds.js';
 import {
-  DateWithoutTypeException,
-  UnknownNestedTypeException,
-  UnresolvedTypeException,
-} from './schema.exception.js';
-import { VALIDATOR_RULES } from './validator-rules.js';
+  isOpen,
+  mergeAll,
+  mergeKeywords,
+  settleAlternatives,
+  typeOnly,
+  withoutNull,
+} from './schema-keywords.js';
+import { UnknownNestedTypeException, UnresolvedTypeException } from './schema.exception.js';
+import {
+  isConstraint,
+  isNestedRule,
+  keywordsOf,
+  ruleName,
+  ruleOf,
+  takes,
+  takesNull,
+} from './validator-rules.js';
 
 /** How a property holds its values. */
 export type Container = 'list' | 'map' | 'none';
+
+/** The member that tells variants apart, and its value in one of them. */
+export interface Tag {
+  readonly property: string;
+  readonly value: string;
+  /** class-transformer leaves the member where it is. */
+  readonly isKept: boolean;
+}
+
+/** A DTO class where it is used, as a variant if it is one of several. */
+export interface DtoUse {
+  readonly dto: Class;
+  readonly tag?: Tag;
+}
 
 /** What a property accepts, before the classes nested in it are written out. */
 export interface PropertyShape {
   /** What holds the values: a list or a keyed map, of which `element` describes one entry, or nothing. */
   readonly container: Container;
-  /** What the rules say of the value itself. */
+  /** What is said of the value itself, null left aside. */
   readonly value: JsonSchema;
-  /** What the rules say of one entry of a container. */
+  /** What is said of one entry of a container. */
   readonly element: JsonSchema;
-  /** The DTO of the value, or of one entry of the container. */
-  readonly nested?: Class;
+  /** The DTO of the value, or of one entry of the container; several where it is one of them. */
+  readonly nested: readonly DtoUse[];
   /** The class to build that no @Type() names, known from the declared type alone. */
   readonly impliedType?: Class;
-  /** The value is one of several DTOs, told apart by a member that class-transformer removes while it reads. */
-  readonly isDiscriminated: boolean;
+  /** class-transformer removes a member of the value while it reads it. */
+  readonly isMutated: boolean;
+  readonly isNullable: boolean;
+  readonly isNullableElement: boolean;
+  /** Whether it has to be sent, as far as anything but an initialiser says. */
+  readonly isRequired: boolean;
+  /** What `@McpProperty({ schema })` adds. */
+  readonly fragment: JsonSchema;
+  /** Description and its like, for the property as a whole. */
+  readonly annotations: JsonSchema;
+  readonly stricter: ReadonlySet<string>;
+  readonly looser: ReadonlySet<string>;
 }
 
-interface TypeFacts {
-  readonly rules: readonly RuleMetadata[];
-  readonly design: Class | undefined;
-  readonly declared: Class | undefined;
-  readonly type: TypeMetadata | undefined;
+/** What the rules for a value, or those for its entries, come to. */
+interface Said {
+  readonly keywords: JsonSchema;
+  readonly isNullable: boolean;
 }
 
+const DATE: JsonSchema = { type: 'string', format: 'date-time' };
+
+/** What a class of the language says of a value in JSON. */
 const BUILT_IN_TYPES: ReadonlyMap<unknown, JsonSchema> = new Map<unknown, JsonSchema>([
   [String, { type: 'string' }],
   [Number, { type: 'number' }],
   [Boolean, { type: 'boolean' }],
-  [Date, { type: 'string', format: 'date-time' }],
+  [Date, DATE],
 ]);
 
-/** Reads the rules, @Type() and the declared type of one property into its shape. */
-export function resolveProperty(dto: Class, property: string, rules: readonly RuleMetadata[]): PropertyShape {
-  const type = typeMetadataOf(dto, property);
-  const declared = type ? declaredType(dto, property, type) : undefined;
-  const facts: TypeFacts = { rules, design: designTypeOf(dto, property), declared, type };
-  const own = keywordsOf(rules, false);
-  const container = containerOf(facts, own);
-  const held = container !== 'none';
-  const nested = nestedClass(dto, property, facts, container);
-  const discriminator = type?.options?.discriminator;
-  const inner = discriminator ? variantSchema(discriminator) : nested ? {} : builtInType(facts, held);
-  requireDateType(dto, property, facts);
+/** Of these a result is made of text; from text alone they are only made where @Type() asks for it. */
+const TEXT_TYPES: ReadonlySet<unknown> = new Set<unknown>([BigInt, Buffer, Uint8Array]);
+
+const SCALARS: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'null']);
+const CONVERTING: ReadonlySet<unknown> = new Set<unknown>([String, Number, Boolean]);
+
+/** Reads everything that is said of one property into its shape. */
+export function resolveProperty(facts: PropertyFacts): PropertyShape {
+  const presence = presenceOf(facts.rules);
+  const notes = { stricter: new Set<string>(), looser: new Set<string>() };
+  const container = containerOf(facts);
+  const isHeld = container !== 'none';
+  refuseImpossible(facts);
+  const nested = nestedUses(facts, container);
+  const own = withoutNull(facts.own.schema ?? {});
+  const inner = nested.length > 0 ? {} : builtInType(facts, isHeld);
+  const outer = say(facts, presence, false, isHeld ? {} : inner, nested.length > 0 && !isHeld, notes);
+  const element = isHeld ? say(facts, presence, true, inner, nested.length > 0, notes) : undefined;
+  const described = addDescribed(
+    facts,
+    { value: outer.keywords, element: element?.keywords ?? {} },
+    { isList: container === 'list', isNested: nested.length > 0, isConditional: presence.isConditional },
+  );
+  if (described.isChanged || facts.own.schema) notes.stricter.add('described-keywords');
+  const takesNothing = presence.skipsNull || (!presence.isConditional && facts.rules.every(takesNull));
+  const declaresNull =
+    outer.isNullable || presence.declaresNull || facts.swagger?.isNullable === true || own.namesNull;
+  if (isTypeAssumed(facts, container, nested)) notes.stricter.add('declared-type');
+  noteRules(facts, presence, takesNothing && declaresNull, notes);
+  const titled = addTitles(facts, described, isHeld);
   return {
     container,
-    value: held ? own : finish(rules, false, own, inner),
-    element: held ? finish(rules, true, keywordsOf(rules, true), inner) : {},
-    ...(nested ? { nested } : {}),
-    ...impliedTypeOf(facts, nested, held),
-    isDiscriminated: discriminator !== undefined,
+    value:
+      container === 'list'
+        ? boundUnique(facts, titled.value, titled.element, nested.length > 0)
+        : titled.value,
+    element: titled.element,
+    nested,
+    ...impliedTypeOf(facts, nested, isHeld),
+    isMutated: nested.some(({ tag }) => tag && !tag.isKept),
+    isNullable: takesNothing && declaresNull,
+    isNullableElement: element?.isNullable ?? false,
+    isRequired: isRequired(facts, presence),
+    fragment: own.schema,
+    annotations: { ...facts.swagger?.annotations, ...facts.own.annotations },
+    ...notes,
   };
 }
 
-/** Says whether a property has to be present: no decorator makes it optional, and some rule refuses its absence. */
-export function isRequiredByRules(rules: readonly RuleMetadata[]): boolean {
-  if (rules.some(({ type }) => type === 'conditionalValidation')) return false;
-  return rules.some(
-    ({ type, name, validateIf }) =>
-      type !== 'whitelistValidation' && !validateIf && !VALIDATOR_RULES.get(name ?? '')?.acceptsAbsent,
-  );
-}
-
-// A rule with a condition of its own is not always run, so a schema, which always is, can't carry it.
-function keywordsOf(rules: readonly RuleMetadata[], each: boolean): JsonSchema {
-  return mergeAll(
-    applicable(rules, each).map(({ rule, constraints }) =>
-      rule.onlyForType ? {} : rule.keywords(constraints),
-    ),
-  );
-}
-
-function finish(
-  rules: readonly RuleMetadata[],
+/** What the rules say, of the value itself or of each entry, with the declared type where they leave that open. */
+function say(
+  facts: PropertyFacts,
+  presence: Presence,
   each: boolean,
-  keywords: JsonSchema,
   inner: JsonSchema,
-): JsonSchema {
-  // The rules outrank the declared type, which is only asked where they leave the type open.
-  const isTyped = ['type', 'enum', 'const'].some((keyword) => keyword in keywords);
-  const typed = isTyped && !inner.properties ? keywords : mergeAll([inner, keywords]);
-  const late = applicable(rules, each).filter(
-    ({ rule }) => rule.onlyForType && rule.onlyForType === typed.type,
-  );
-  return mergeAll([typed, ...late.map(({ rule, constraints }) => rule.keywords(constraints))]);
+  isNested: boolean,
+  notes: Notes,
+): Said {
+  const { rules, declared } = facts;
+  // A rule with a condition of its own is not always run, so a schema, which always is, can't carry it.
+  const applied = rules.filter((rule) => Boolean(rule.each) === each && !rule.validateIf);
+  const plain = mergeAll(applied.map((rule) => (ruleOf(rule).onlyForType ? {} : keywordsOf(rule))));
+  const settled = settleAlternatives(plain, plain.type ?? inner.type);
+  const isTyped = !isOpen(settled);
+  if (inner.type !== undefined && (!isTyped || settled !== plain)) notes.stricter.add('declared-type');
+  if (inner.type !== undefined && CONVERTING.has(declared)) notes.stricter.add('converted-type');
+  if (inner === DATE) notes.stricter.add('date-text');
+  const typed = isTyped ? settled : mergeKeywords(inner, settled);
+  const late = applied.filter((rule) => ruleOf(rule).onlyForType === typed.type);
+  const open = applied.filter(() => isOpen(typed) && !isNested).map((rule) => ruleOf(rule).whenOpen ?? {});
+  const complete = vouchedFor(facts, mergeAll([typed, ...late.map(keywordsOf), ...open]));
+  const isListed = applied.some((rule) => ruleOf(rule).listsValues && takesNull(rule));
+  const isTaken = applied.every(takesNull) || (!each && presence.skipsNull);
+  const refusesNull = isOpen(complete) && !isTaken && !isNested;
+  const keywords = refusesNull ? mergeKeywords(complete, { not: { enum: [null] } }) : complete;
+  return {
+    keywords: presence.isConditional ? typeOnly(complete) : keywords,
+    isNullable: isTaken && isListed,
+  };
 }
 
-function applicable(rules: readonly RuleMetadata[], each: boolean) {
-  return rules
-    .filter((metadata) => Boolean(metadata.each) === each && !metadata.validateIf)
-    .flatMap(({ name, constraints }) => {
-      const rule = VALIDATOR_RULES.get(name ?? '');
-      return rule ? [{ rule, constraints: (constraints ?? []) as readonly unknown[] }] : [];
-    });
+/** Clients hold a result to its formats, and nothing here does: only a Date is sure to be written in one. */
+function vouchedFor({ view, declared, design }: PropertyFacts, keywords: JsonSchema): JsonSchema {
+  const isDate = [declared, design].some((type) => (type as unknown) === Date);
+  if (view.direction !== 'output' || isDate) return keywords;
+  const { format: _format, ...rest } = keywords;
+  return rest;
 }
 
-function containerOf({ rules, design }: TypeFacts, own: JsonSchema): Container {
-  if (design === Map) return 'map';
+function isRequired({ rules, swagger, isComputed, view }: PropertyFacts, presence: Presence): boolean {
+  if (presence.isOptional || (view.direction === 'output' && isComputed)) return false;
+  const constraints = rules.filter(isConstraint);
+  if (constraints.length === 0) return swagger?.isRequired ?? false;
+  return constraints.some((rule) => (isNestedRule(rule) && !rule.validateIf) || !takes(rule, undefined));
+}
+
+function containerOf({ rules, design, type, swagger }: PropertyFacts): Container {
+  if ([design, type?.reflectedType].some((held) => (held as unknown) === Map)) return 'map';
   if (rules.some(({ each }) => each)) return 'list';
-  const isArray = own.type === undefined ? isListClass(design) : own.type === 'array';
-  return isArray ? 'list' : 'none';
+  const own = mergeAll(rules.filter((rule) => !rule.each && !rule.validateIf).map(keywordsOf));
+  if (isCollection(design))
+    return own.type === undefined || own.type === 'array' || isSet(design) ? 'list' : 'none';
+  if (own.type !== undefined) return own.type === 'array' ? 'list' : 'none';
+  return swagger?.isList && isOpen(own) ? 'list' : 'none';
 }
 
-function isListClass(type: unknown): boolean {
+/** Says whether it is the declared type alone that makes a list, a map or a DTO of the value. */
+function isTypeAssumed({ rules }: PropertyFacts, container: Container, nested: readonly DtoUse[]): boolean {
+  if (nested.length > 0 && !rules.some(isNestedRule)) return true;
+  const isSaid = rules.some(
+    (rule) => rule.each || isNestedRule(rule) || (!rule.validateIf && keywordsOf(rule).type),
+  );
+  return container !== 'none' && !isSaid;
+}
+
+function isCollection(type: unknown): boolean {
   return type === Array || type === Set;
 }
 
-function declaredType(dto: Class, property: string, type: TypeMetadata): Class | undefined {
-  const read = type.typeFunction as ((options: object) => unknown) | undefined;
-  // @Type() without a function only marks a Map or Set; the declared type then stands.
-  if (!read) return undefined;
-  let declared: unknown;
-  try {
-    declared = read({ newObject: {}, object: {}, property });
-  } catch {
-    throw new UnresolvedTypeException(dto, property);
+function isSet(type: unknown): boolean {
+  return type === Set;
+}
+
+function nestedUses(facts: PropertyFacts, container: Container): DtoUse[] {
+  const { dto, name, rules, design, declared, type, swagger, view, hasTransform } = facts;
+  const discriminator = type?.options?.discriminator;
+  if (discriminator) {
+    return discriminator.subTypes.map(({ name: value, value: variant }) => {
+      if (typeof variant !== 'function') throw new UnresolvedTypeException(dto, name);
+      const isKept = type.options?.keepDiscriminatorProperty === true;
+      return { dto: variant as Class, tag: { property: discriminator.property, value, isKept } };
+    });
   }
-  if (typeof declared !== 'function') throw new UnresolvedTypeException(dto, property);
-  return declared as Class;
-}
-
-function nestedClass(
-  dto: Class,
-  property: string,
-  facts: TypeFacts,
-  container: Container,
-): Class | undefined {
-  const { rules, design, declared, type } = facts;
-  if (type?.options?.discriminator) return undefined;
-  const candidate = declared ?? (container === 'none' ? design : undefined);
-  const isNested = rules.some(({ type: kind }) => kind === 'nestedValidation');
-  if (isDtoClass(candidate) && (isNested || isDecorated(candidate))) return candidate;
-  if (isNested) throw new UnknownNestedTypeException(dto, property, container !== 'none');
-  return undefined;
-}
-
-function isDtoClass(type: Class | undefined): type is Class {
-  return type !== undefined && !isForeign(type);
+  const candidates = [declared, container === 'none' ? design : undefined, swagger?.type];
+  const candidate = candidates.find((one) => one !== undefined && !isForeign(one));
+  const isNested = rules.some(isNestedRule);
+  if (candidate && (isNested || isDescribed(candidate, view))) return [{ dto: candidate }];
+  // What a @Transform() makes of the value is its own affair.
+  if (isNested && !hasTransform) throw new UnknownNestedTypeException(dto, name, container !== 'none');
+  return [];
 }
 
 // Classes of the language itself (Object, Date, Map, Buffer, typed arrays, Symbol) describe no members.
@@ -161,35 +230,40 @@ function isForeign(type: Class): boolean {
   return type.name in globalThis && (globalThis as Record<string, unknown>)[type.name] === type;
 }
 
-function builtInType({ declared, design }: TypeFacts, held: boolean): JsonSchema {
-  const type = declared && !isListClass(declared) ? declared : held ? undefined : design;
+function builtInType({ declared, design, swagger, view }: PropertyFacts, isHeld: boolean): JsonSchema {
+  const type =
+    declared && !isCollection(declared) ? declared : isHeld ? swagger?.type : (design ?? swagger?.type);
+  if (TEXT_TYPES.has(type) && (declared === type || view.direction === 'output')) return { type: 'string' };
   return BUILT_IN_TYPES.get(type) ?? {};
 }
 
-function impliedTypeOf({ type, design }: TypeFacts, nested: Class | undefined, held: boolean) {
-  if (type || held || !design) return {};
-  return design === nested || design === (Date as unknown) ? { impliedType: design } : {};
+function impliedTypeOf({ type, design, swagger }: PropertyFacts, nested: readonly DtoUse[], isHeld: boolean) {
+  if (type) return {};
+  const implied = isHeld ? swagger?.type : (design ?? swagger?.type);
+  return implied && (implied === nested[0]?.dto || implied === (Date as unknown))
+    ? { impliedType: implied }
+    : {};
 }
 
-function requireDateType(dto: Class, property: string, { rules, declared, design }: TypeFacts): void {
-  const isDate = rules.some(({ name, validateIf }) => name === 'isDate' && !validateIf);
-  const made = [declared, design].some((type) => (type as unknown) === Date);
-  if (isDate && !made && !hasTransform(dto, property)) throw new DateWithoutTypeException(dto, property);
+/**
+ * class-validator compares entries by identity, so `uniqueItems` says the same only of entries that are no objects,
+ * and become none. However that is, a list that it has to compare needs an end.
+ */
+function boundUnique(
+  { rules, declared }: PropertyFacts,
+  value: JsonSchema,
+  element: JsonSchema,
+  isNested: boolean,
+): JsonSchema {
+  if (!rules.some((rule) => ruleName(rule) === 'arrayUnique' && !rule.each)) return value;
+  const { uniqueItems, ...rest } = value;
+  const bounded = { ...rest, maxItems: value.maxItems ?? MAX_UNIQUE_ITEMS };
+  const isExact = uniqueItems === true && !isNested && (declared as unknown) !== Date && isScalar(element);
+  return isExact ? { ...bounded, uniqueItems } : bounded;
 }
 
-// The variants differ by a member that is gone when they are validated, so only the member itself is published;
-// the rules of the chosen class are class-validator's to check.
-function variantSchema({
-  property,
-  subTypes,
-}: {
-  property: string;
-  subTypes: { name: string }[];
-}): JsonSchema {
-  const names = subTypes.map(({ name }) => name);
-  return {
-    type: 'object',
-    properties: { [property]: { type: 'string', enum: names } },
-    required: [property],
-  };
+function isScalar({ type, enum: values, anyOf }: JsonSchema): boolean {
+  if (type !== undefined) return SCALARS.has(type);
+  if (Array.isArray(values)) return true;
+  return Array.isArray(anyOf) && (anyOf as JsonSchema[]).every(isScalar);
 }

@@ -35,14 +35,14 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
     this.sessions = new SessionRegistry(settings.sessions);
   }
 
-  onApplicationBootstrap(): void {
+  async onApplicationBootstrap(): Promise<void> {
     if (this.explorer.countModules(this.moduleClass) > 1) {
       throw new ModuleImportException(
         'McpModule.forRoot() is imported more than once with different options: import it once, in the root module',
       );
     }
     const tools = new Map<string, ReadyTool>();
-    for (const [name, registration] of this.registry.discover()) {
+    for (const [name, registration] of await this.registry.discover()) {
       tools.set(name, { registration, invoke: this.handlers.create(registration) });
     }
     this.encoder = new ResultEncoder(this.settings.server, { tools: tools.size > 0 });

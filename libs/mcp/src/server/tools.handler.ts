@@ -3,7 +3,7 @@ import type { ExceptionMapper } from '../execution/exception.mapper.js';
 import type { InvokeTool } from '../execution/handler.factory.js';
 import { UnserialisableResultException } from '../execution/result.mapper.js';
 import { McpContext } from '../protocol/call-context.js';
-import { errorResult, roughSize, type ToolResult } from '../protocol/content.js';
+import { errorResult, roughSize, tooLargeText, type ToolResult } from '../protocol/content.js';
 import type { EndReason } from '../protocol/call-lifetime.js';
 import type { Answer, Delivery } from '../protocol/dispatcher.js';
 import { ErrorCode } from '../protocol/error-codes.js';
@@ -150,7 +150,7 @@ function tooLarge(bytes: number): Answer {
   return {
     error: {
       code: ErrorCode.InternalError,
-      message: `The result is larger than ${bytes} bytes: ask for less`,
+      message: tooLargeText(bytes),
     },
   };
 }

@@ -1,0 +1,3 @@
+declare module 'class-transformer/cjs/TransformOperationExecutor.js' {
+  export { TransformOperationExecutor } from 'class-transformer/types/TransformOperationExecutor.js';
+}

@@ -1,0 +1,67 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { withPlainReferences } from './dynamic-references.js';
+import { dtoSchemaPlan } from './dto-schema.factory.js';
+import { assertReadable, compileForeign } from './foreign-schema.js';
+import { type Class, freezeSchema, type JsonSchema } from './json-schema.js';
+import { ownCopy } from './raw.contract.js';
+import { LazyCheck } from './schema-check.js';
+import { type McpSchema, schemaKind } from './schema-kind.js';
+import { standardJsonSchema } from './standard-json-schema.js';
+import { standardValue } from './standard.contract.js';
+import { dropUnknown } from './unknown-members.js';
+
+/** What a result is called where it is wrong as a whole. */
+const WHOLE = 'result';
+
+/** What a handler promises to return. A value passes `parse`, then, as plain JSON, `check`. */
+export interface OutputContract {
+  /** The published schema, frozen. */
+  readonly schema: JsonSchema;
+  /** A Standard Schema's own pass over the handler's value; absent for DTOs and raw schemas. */
+  parse?(value: unknown): Promise<{ value: unknown } | { issues: string[] }>;
+  /** Takes a plain JSON value, removes the members the schema does not know, and checks the rest. */
+  check(json: unknown): Checked | Promise<Checked>;
+  /** Compiles at boot what has to be sound before the first call. */
+  prepare(): void | Promise<void>;
+}
+
+/** The value that may be sent, or one line for each thing that is wrong with it. */
+export type Checked = { json: unknown } | { issues: string[] };
+
+/** The output contract of any kind of schema. Its root may be anything, unlike that of arguments. */
+export async function outputContract(schema: McpSchema): Promise<OutputContract> {
+  const known = schemaKind(schema);
+  if (known.kind === 'dto') return dtoOutput(known.schema);
+  return known.kind === 'standard' ? standardOutput(known.schema) : foreignOutput(ownCopy(known.schema));
+}
+
+function dtoOutput(dto: Class): OutputContract {
+  const { schema } = dtoSchemaPlan(dto, { direction: 'output' });
+  const check = new LazyCheck(schema, undefined, WHOLE);
+  // Compiled by the first call, like every schema of this library's own.
+  return { schema, prepare: () => undefined, check: checkWith(schema, check) };
+}
+
+async function standardOutput(schema: StandardSchemaV1): Promise<OutputContract> {
+  const contract = foreignOutput(await standardJsonSchema(schema, 'output'));
+  return { ...contract, parse: (value) => standardValue(schema, value) };
+}
+
+function foreignOutput(schema: JsonSchema): OutputContract {
+  assertReadable(schema);
+  const published = freezeSchema(schema);
+  const check = new LazyCheck(withPlainReferences(published), compileForeign, WHOLE);
+  return { schema: published, prepare: () => check.prepare(), check: checkWith(published, check) };
+}
+
+function checkWith(schema: JsonSchema, check: LazyCheck): OutputContract['check'] {
+  return (value) => {
+    const json = dropUnknown(schema, value);
+    const issues = check.of(json);
+    return Array.isArray(issues) ? verdict(json, issues) : issues.then((found) => verdict(json, found));
+  };
+}
+
+function verdict(json: unknown, issues: string[]): Checked {
+  return issues.length === 0 ? { json } : { issues };
+}

@@ -1,0 +1,75 @@
+import { assertValidSchema, compileProblem, compileSchema } from './schema-compiler.js';
+
+describe('compileSchema', () => {
+  it('finds all errors of a small value, and the first of a large one', async () => {
+    const check = await compileSchema({ type: 'array', items: { type: 'string' } });
+    expect(check(['a'])).toBeNull();
+    expect(check([1, 2, 3])).toHaveLength(3);
+    expect(check(Array(5_000).fill(1))).toHaveLength(1);
+    expect(check(Array(500_000).fill(1))).toHaveLength(1);
+    expect(check(Array(1_999).fill(1))).toHaveLength(1_999);
+    expect(check(Array(2_000).fill(1))).toHaveLength(1);
+  });
+
+  it('asserts no format and does not follow what it can not find', async () => {
+    expect((await compileSchema({ format: 'email' }))('x')).toBeNull();
+    await expect(compileSchema({ $ref: 'https://example.com' })).rejects.toThrow(/can't resolve reference/);
+  });
+
+  it('keeps apart two schemas with the same identifiers', async () => {
+    const schema = (type: string) => ({
+      $id: 'urn:x:a',
+      items: { $ref: 'urn:x:b' },
+      $defs: { b: { $id: 'urn:x:b', type } },
+    });
+    const [text, number] = await Promise.all([
+      compileSchema(schema('string')),
+      compileSchema(schema('number')),
+    ]);
+    expect([text(['a']), text([1])?.length, number([1]), number(['a'])?.length]).toEqual([null, 1, null, 1]);
+  });
+
+  it('gives up a check that grows beyond what the value holds, and is well again afterwards', async () => {
+    const node = { $ref: '#/$defs/node' };
+    const list = { type: 'array', items: node };
+    const schema = {
+      ...node,
+      $defs: { node: { anyOf: [list, { ...list, maxItems: 9 }, { type: 'null' }] } },
+    };
+    const check = await compileSchema(schema);
+    const nested = (depth: number, leaf: unknown): unknown =>
+      depth === 0 ? leaf : [nested(depth - 1, leaf)];
+    expect(check(nested(60, null))).toBeNull();
+    expect(check(nested(60, 1))).toEqual([expect.objectContaining({ keyword: 'budget' })]);
+    expect(check(nested(3, 1))).not.toBeNull();
+    expect(check(nested(3, null))).toBeNull();
+    const wide = Array.from({ length: 40_000 }, () => [null]);
+    expect(check(wide)).toBeNull();
+  });
+});
+
+describe('assertValidSchema', () => {
+  const describe_ = (problem: string) => new Error(problem);
+
+  it('takes sound fragments, also with references that only the whole schema has', async () => {
+    await expect(
+      assertValidSchema({ $ref: '#/$defs/elsewhere', minLength: 1 }, describe_),
+    ).resolves.toBeUndefined();
+  });
+
+  it.each([
+    [{ minLength: -1 }, '/minLength must be >= 0'],
+    [
+      { type: 'text' },
+      '/type must be one of "array", "boolean", "integer", "null", "number", "object", "string"',
+    ],
+    [{ properties: { a: 5 } }, '/properties/a must be object,boolean'],
+    [{ required: 'a' }, '/required must be array'],
+  ])('says what is wrong with %j', async (schema, problem) => {
+    await expect(assertValidSchema(schema, describe_)).rejects.toThrow(new Error(problem));
+  });
+});
+
+it('tells a compiler problem without line breaks and within bounds', () => {
+  expect(compileProblem(new Error(`a\n${'x'.repeat(500)}`))).toMatch(/^a\\u000ax+…$/);
+});

@@ -1,0 +1,261 @@
+import {
+  Injectable,
+  Module,
+  UsePipes,
+  ValidationPipe,
+  type ArgumentMetadata,
+  type PipeTransform,
+  type Type,
+} from '@nestjs/common';
+import { APP_PIPE } from '@nestjs/core';
+import {
+  useContainer,
+  IsInt,
+  IsString,
+  Validate,
+  ValidatorConstraint,
+  type ValidatorConstraintInterface,
+} from 'class-validator';
+import { McpModule, McpTool, type McpModuleOptions } from 'nest-mcp';
+import { z } from 'zod';
+import { ADAPTERS, startApp, type AppOptions, type RunningApp } from '../support/app.js';
+import { callTool, modern, textOf, type Json } from '../support/wire.js';
+
+let made = 0;
+let judged = 0;
+const seen: unknown[] = [];
+
+@ValidatorConstraint()
+class CountingRule implements ValidatorConstraintInterface {
+  validate(value: unknown): boolean {
+    judged++;
+    return value !== 'bad';
+  }
+  defaultMessage(): string {
+    return 'word must not be bad';
+  }
+}
+
+class WordDto {
+  constructor() {
+    made++;
+  }
+
+  @IsString()
+  @Validate(CountingRule)
+  word: string;
+}
+
+class WatchingPipe implements PipeTransform {
+  transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
+    if (type === 'body') seen.push(metatype, value instanceof WordDto);
+    return value;
+  }
+}
+
+class WordTools {
+  @McpTool()
+  @UsePipes(WatchingPipe)
+  say(args: WordDto): string {
+    return `${args.constructor.name} ${args.word}`;
+  }
+
+  @McpTool({ input: z.object({ word: z.string() }) })
+  zod(args: { word: string }): string {
+    return args.word;
+  }
+}
+
+const rootOf = (options: Partial<McpModuleOptions>, ...providers: Type[]): Type => {
+  @Module({ imports: [McpModule.forRoot({ name: 'validation', version: '1.0.0', ...options })], providers })
+  class RootModule {}
+  return RootModule;
+};
+
+async function within(
+  root: Type,
+  options: AppOptions,
+  use: (app: RunningApp) => Promise<void>,
+): Promise<void> {
+  const running = await startApp(root, options);
+  try {
+    await use(running);
+  } finally {
+    await running.close();
+  }
+}
+
+const withPipe = (pipe: PipeTransform): AppOptions => ({ configure: (app) => void app.useGlobalPipes(pipe) });
+
+describe.each(ADAPTERS)('the option `validation` on %s', (adapter) => {
+  it.each([
+    ['auto', "the application's pipe", '- word must not be bad'],
+    ['own', 'the library, whatever pipe is bound', 'Invalid arguments for say:\n- word: must not be bad'],
+    ['app', "the application's pipe", '- word must not be bad'],
+  ] as const)('%s: it is %s that makes and validates the DTO, once', async (validation, _who, refusal) => {
+    const options = { ...withPipe(new ValidationPipe({ transform: true })), adapter };
+    await within(rootOf({ validation }, WordTools), options, async ({ mcp }) => {
+      made = judged = seen.length = 0;
+      const { result } = await callTool(mcp, 'say', { word: 'good' });
+      expect(textOf(result)).toBe('WordDto good');
+      expect([made, judged, seen]).toEqual([1, 1, [WordDto, true]]);
+      made = judged = 0;
+      expect(textOf((await callTool(mcp, 'say', { word: 'bad' })).result)).toBe(refusal);
+      expect([made, judged]).toEqual([1, 1]);
+      expect(textOf((await callTool(mcp, 'say', { word: 1 })).result)).toBe(
+        'Invalid arguments for say:\n- word: must be a string',
+      );
+      expect(textOf((await callTool(mcp, 'zod', { word: 'x' })).result)).toBe('x');
+    });
+  });
+
+  it('own: a pipe of the application that is bound by APP_PIPE passes by as well', async () => {
+    @Module({
+      imports: [McpModule.forRoot({ name: 'validation', version: '1.0.0', validation: 'own' })],
+      providers: [WordTools, { provide: APP_PIPE, useValue: new ValidationPipe({ transform: true }) }],
+    })
+    class RootModule {}
+    await within(RootModule, { adapter }, async ({ mcp }) => {
+      made = judged = 0;
+      expect(textOf((await callTool(mcp, 'say', { word: 'good' })).result)).toBe('WordDto good');
+      expect([made, judged]).toEqual([1, 1]);
+    });
+  });
+
+  it("app: any pipe of the application's own counts, and the library stands back", async () => {
+    const handMade: PipeTransform = {
+      transform: (value: Json, { type }: ArgumentMetadata) =>
+        type === 'body' ? Object.assign(new WordDto(), value) : value,
+    };
+    const options = { ...withPipe(handMade), adapter };
+    await within(rootOf({ validation: 'app' }, WordTools), options, async ({ mcp }) => {
+      judged = 0;
+      expect(textOf((await callTool(mcp, 'say', { word: 'bad' })).result)).toBe('WordDto bad');
+      expect(judged).toBe(0);
+    });
+  });
+});
+
+describe("groups of the application's ValidationPipe", () => {
+  class GroupedDto {
+    @IsString({ always: true })
+    name: string;
+
+    @IsInt({ groups: ['create'] })
+    size: number;
+
+    @IsString({ groups: ['update'] })
+    reason: string;
+  }
+  class GroupedTools {
+    @McpTool()
+    save(args: GroupedDto): Json {
+      return { ...args };
+    }
+  }
+  class CreatePipe extends ValidationPipe {
+    constructor() {
+      super({ transform: true, groups: ['create'] });
+    }
+  }
+  class PipedTools {
+    @McpTool()
+    @UsePipes(CreatePipe)
+    save(args: GroupedDto): Json {
+      return { ...args };
+    }
+  }
+
+  it.each([
+    ['bound to the application', GroupedTools, withPipe(new CreatePipe())],
+    ['bound to the method as a class', PipedTools, {}],
+  ])('choose the rules that are published: %s', async (_where, tools, options) => {
+    await within(rootOf({}, tools), options, async ({ mcp }) => {
+      const { result } = await modern(mcp, 'tools/list');
+      const [tool] = result['tools'] as [{ inputSchema: Json }];
+      expect(tool.inputSchema).toMatchObject({
+        properties: { name: { type: 'string' }, size: { type: 'integer' } },
+        required: ['name', 'size'],
+      });
+      const saved = await callTool(mcp, 'save', { name: 'a', size: 1 });
+      expect(saved.result['structuredContent']).toEqual({ name: 'a', size: 1 });
+      const wrong = await callTool(mcp, 'save', { name: 'a', size: 'x' });
+      expect(textOf(wrong.result)).toBe('Invalid arguments for save:\n- size: must be an integer');
+    });
+  });
+
+  it('every rule is published and run where nothing chooses', async () => {
+    await within(rootOf({}, GroupedTools), {}, async ({ mcp }) => {
+      const wrong = await callTool(mcp, 'save', { name: 'a' });
+      expect(textOf(wrong.result).split('\n').toSorted()).toEqual([
+        '- reason: is required',
+        '- size: is required',
+        'Invalid arguments for save:',
+      ]);
+    });
+  });
+});
+
+describe('C10: a custom constraint', () => {
+  const started: string[] = [];
+
+  @Injectable()
+  class NameService {
+    async isFree(name: string): Promise<boolean> {
+      started.push(name);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return name !== 'taken';
+    }
+  }
+
+  @Injectable()
+  @ValidatorConstraint({ async: true })
+  class IsFree implements ValidatorConstraintInterface {
+    constructor(private readonly names: NameService) {}
+    validate(name: string): Promise<boolean> {
+      return this.names.isFree(name);
+    }
+    defaultMessage(): string {
+      return '$property is taken';
+    }
+  }
+
+  class NamesDto {
+    @Validate(IsFree)
+    name: string;
+
+    @IsString({ each: true })
+    @Validate(IsFree, { each: true })
+    others: string[];
+  }
+
+  class NameTools {
+    @McpTool()
+    take(args: NamesDto): string {
+      return args.name;
+    }
+  }
+
+  it('is awaited, has its service injected, and names the field, for each entry too', async () => {
+    const options: AppOptions = {
+      configure: (app) => void useContainer(app.select(RootModule), { fallbackOnErrors: true }),
+    };
+    @Module({
+      imports: [McpModule.forRoot({ name: 'names', version: '1.0.0' })],
+      providers: [NameTools, NameService, IsFree],
+    })
+    class RootModule {}
+    await within(RootModule, options, async ({ mcp }) => {
+      expect(textOf((await callTool(mcp, 'take', { name: 'a', others: ['b'] })).result)).toBe('a');
+      expect(started).toEqual(['a', 'b']);
+      const taken = await callTool(mcp, 'take', { name: 'taken', others: ['b', 'taken'] });
+      expect(taken.result).toMatchObject({ isError: true });
+      expect(textOf(taken.result).split('\n').toSorted()).toEqual([
+        '- name: is taken',
+        '- others: is taken',
+        'Invalid arguments for take:',
+      ]);
+    });
+    useContainer({ get: <T>(type: new () => T) => new type() } as never);
+  });
+});
