@@ -103,8 +103,8 @@ class SchemaTools {
 
 class DroppingTools {
   @McpTool({ unknownMembers: 'drop' })
-  dropDto(args: SearchDto): Json {
-    return { ...args };
+  dropDto(args: SearchDto): SearchDto {
+    return args;
   }
 
   @McpTool({ unknownMembers: 'drop', input: zodSearch })

@@ -149,8 +149,8 @@ describe("groups of the application's ValidationPipe", () => {
   }
   class GroupedTools {
     @McpTool()
-    save(args: GroupedDto): Json {
-      return { ...args };
+    save(args: GroupedDto): GroupedDto {
+      return args;
     }
   }
   class CreatePipe extends ValidationPipe {
@@ -161,8 +161,8 @@ describe("groups of the application's ValidationPipe", () => {
   class PipedTools {
     @McpTool()
     @UsePipes(CreatePipe)
-    save(args: GroupedDto): Json {
-      return { ...args };
+    save(args: GroupedDto): GroupedDto {
+      return args;
     }
   }
 
@@ -238,7 +238,7 @@ describe('C10: a custom constraint', () => {
 
   it('is awaited, has its service injected, and names the field, for each entry too', async () => {
     const options: AppOptions = {
-      configure: (app) => void useContainer(app.select(RootModule), { fallbackOnErrors: true }),
+      configure: (app) => useContainer(app.select(RootModule), { fallbackOnErrors: true }),
     };
     @Module({
       imports: [McpModule.forRoot({ name: 'names', version: '1.0.0' })],

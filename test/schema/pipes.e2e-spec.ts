@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Injectable, Module, ValidationPipe, type Type, type ValidationPipeOptions } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
-import { Transform, Type as Typed } from 'class-transformer';
+import { Expose, Transform, Type as Typed } from 'class-transformer';
 import { IsBoolean, IsDate, IsInt, IsOptional, IsString, MaxLength, Min } from 'class-validator';
 import { McpModule, McpProperty, McpTool } from 'nest-mcp';
 import { startApp, type RunningApp } from '../support/app.js';
@@ -57,6 +57,21 @@ class DescribedDto {
   typed?: number;
 }
 
+class ExposedDto {
+  @Expose()
+  @IsString()
+  shown: string;
+
+  @Expose({ groups: ['staff'] })
+  @IsOptional()
+  @IsString()
+  staff?: string;
+
+  @IsOptional()
+  @IsString()
+  other?: string;
+}
+
 @Injectable()
 class PipeTools {
   @McpTool()
@@ -87,6 +102,11 @@ class PipeTools {
   @McpTool({ unknownMembers: 'drop' })
   dropping(args: PartlyDecoratedDto) {
     return { seen: args };
+  }
+
+  @McpTool()
+  exposed({ shown, staff, other }: ExposedDto) {
+    return { seen: { shown, staff, other } };
   }
 
   @McpTool()
@@ -204,14 +224,34 @@ describe('a pipe', () => {
     });
   });
 
-  it('C6: a whitelist takes away what has no rule; @McpProperty() counts as one, Swagger and @Type() do not', async () => {
+  it('C6: what a whitelist would take away is not listed; @McpProperty() counts as a rule, Swagger and @Type() do not', async () => {
     const args = { kept: 'a', described: 'b', shown: 'c', typed: 1 };
     await withApp(undefined, async (call) => expect(await call('described', args)).toEqual(args));
-    await withApp({ transform: true, whitelist: true }, async (call) =>
-      expect(await call('described', args)).toEqual({ kept: 'a', described: 'b' }),
-    );
-    await withApp({ transform: true, whitelist: true, forbidNonWhitelisted: true }, async (call) =>
-      expect(await call('described', args)).toMatch(/shown/),
+    for (const forbidNonWhitelisted of [false, true]) {
+      await withApp({ transform: true, whitelist: true, forbidNonWhitelisted }, async (call) => {
+        expect(await call('described', { kept: 'a', described: 'b' })).toEqual({ kept: 'a', described: 'b' });
+        expect(((await call('described', args)) as string).split('\n')).toEqual([
+          'Invalid arguments for described:',
+          '- shown: is not a known member (known: kept, described)',
+          '- typed: is not a known member (known: kept, described)',
+        ]);
+      });
+    }
+  });
+
+  it('C6: what only @Expose() lets through, and for which groups, is what is listed', async () => {
+    const strict = {
+      transform: true,
+      transformOptions: { excludeExtraneousValues: true, groups: ['staff'] },
+    };
+    await withApp(strict, async (call) => {
+      expect(await call('exposed', { shown: 'a', staff: 'b' })).toEqual({ shown: 'a', staff: 'b' });
+      expect(await call('exposed', { shown: 'a', staff: 'b', other: 'c' })).toBe(
+        refused('exposed', 'other: is not a known member (known: shown, staff)'),
+      );
+    });
+    await withApp({ transform: true }, async (call) =>
+      expect(await call('exposed', { shown: 'a', other: 'c' })).toEqual({ shown: 'a', other: 'c' }),
     );
   });
 

@@ -44,17 +44,28 @@ function boundPipes({ classRef, method }: HandlerLocation, config: ApplicationCo
   ];
 }
 
-/** Options of the pipe that choose among a DTO's rules. Protected in its types, and the same in Nest 11 and 12. */
+/** Options of the pipe that choose among a DTO's properties and rules. Protected in its types, and the same in Nest 11 and 12. */
 interface PipeInternals {
-  readonly validatorOptions?: Pick<DtoView, 'groups' | 'strictGroups' | 'always'>;
+  readonly validatorOptions?: Pick<DtoView, 'groups' | 'strictGroups' | 'always' | 'whitelist'>;
+  readonly transformOptions?: {
+    readonly excludeExtraneousValues?: boolean;
+    readonly groups?: readonly string[];
+  };
 }
 
+function viewOfPipe({ validatorOptions = {}, transformOptions = {} }: PipeInternals): DtoView {
+  const { groups, strictGroups, always, whitelist } = validatorOptions;
+  const { excludeExtraneousValues: exposedOnly, groups: exposeGroups } = transformOptions;
+  return { groups, strictGroups, always, whitelist, exposedOnly, exposeGroups };
+}
+
+/** Of several pipes the first that says something of a matter; one made per request says nothing yet. */
 function viewOf(pipes: readonly unknown[], { host }: HandlerLocation): DtoView {
-  for (const pipe of pipes) {
+  const views = pipes.map((pipe) => {
     const instance: unknown =
       typeof pipe === 'function' ? host.injectables.get(pipe as never)?.instance : pipe;
-    const { groups, strictGroups, always } = (instance as PipeInternals | undefined)?.validatorOptions ?? {};
-    if (groups?.length || strictGroups || always) return { groups, strictGroups, always };
-  }
-  return {};
+    return viewOfPipe(instance ?? {});
+  });
+  const said = views.flatMap((view) => Object.entries(view).filter(([, value]) => Boolean(value)));
+  return Object.fromEntries(said.toReversed());
 }

@@ -1,4 +1,4 @@
-/** How a DTO is looked at: what reads or writes it, and which of its validation groups count. */
+/** How a DTO is looked at: what reads or writes it, and which of its properties and rules count there. */
 export interface DtoView {
   /** Which way the values go: into a handler (the default), or out of it. */
   readonly direction?: 'input' | 'output';
@@ -6,9 +6,24 @@ export interface DtoView {
   readonly groups?: readonly string[];
   readonly strictGroups?: boolean;
   readonly always?: boolean;
+  /** Only properties with a rule of class-validator get through, as under its `whitelist`. */
+  readonly whitelist?: boolean;
+  /** Only properties with an `@Expose()` get through, as under class-transformer's `excludeExtraneousValues`. */
+  readonly exposedOnly?: boolean;
+  /** As `groups` of class-transformer: which `@Expose({ groups })` count. */
+  readonly exposeGroups?: readonly string[];
 }
 
 /** Text that is the same for views that look at a DTO in the same way. */
-export function viewKey({ direction = 'input', groups = [], strictGroups, always }: DtoView): string {
-  return JSON.stringify([direction, [...groups].sort(), strictGroups ?? false, always ?? false]);
+export function viewKey({
+  direction = 'input',
+  groups = [],
+  strictGroups = false,
+  always = false,
+  whitelist = false,
+  exposedOnly = false,
+  exposeGroups = [],
+}: DtoView): string {
+  const flags = [strictGroups, always, whitelist, exposedOnly];
+  return JSON.stringify([direction, [...groups].sort(), [...exposeGroups].sort(), ...flags]);
 }

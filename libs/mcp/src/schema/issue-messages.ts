@@ -80,6 +80,8 @@ function validationMessage(rule: string, message: string, property: string): str
   if (rule === 'isDate' && message.endsWith(`${property} must be a Date instance`)) {
     return 'must be an ISO 8601 date and time';
   }
+  // Its words are a class name, which tells a caller nothing.
+  if (rule === 'isInstance') return 'is not valid';
   const moment = LIMIT_OF_DATE.exec(message);
   if (moment) return limitOfDate(moment);
   const text = message.startsWith(`${property} `) ? message.slice(property.length + 1) : message;

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { withPlainReferences } from './dynamic-references.js';
 import { dtoSchemaPlan } from './dto-schema.factory.js';
 import { assertReadable, compileForeign } from './foreign-schema.js';
+import { assertOwnFragments } from './own-fragments.js';
 import { type Class, freezeSchema, type JsonSchema } from './json-schema.js';
 import { ownCopy } from './raw.contract.js';
 import { LazyCheck } from './schema-check.js';
@@ -36,10 +37,11 @@ export async function outputContract(schema: McpSchema): Promise<OutputContract>
 }
 
 function dtoOutput(dto: Class): OutputContract {
-  const { schema } = dtoSchemaPlan(dto, { direction: 'output' });
+  const { schema, ownFragments } = dtoSchemaPlan(dto, { direction: 'output' });
   const check = new LazyCheck(schema, undefined, WHOLE);
   // Compiled by the first call, like every schema of this library's own.
-  return { schema, prepare: () => undefined, check: checkWith(schema, check) };
+  const prepare = () => (ownFragments.length === 0 ? undefined : assertOwnFragments(ownFragments));
+  return { schema, prepare, check: checkWith(schema, check) };
 }
 
 async function standardOutput(schema: StandardSchemaV1): Promise<OutputContract> {

@@ -36,7 +36,8 @@ export interface PropertyFacts {
 export function propertiesOf(dto: Class, view: DtoView): PropertyFacts[] {
   const rules = rulesByProperty(dto, view);
   const swagger = swaggerProperties(dto);
-  const names = new Set([...rules.keys(), ...transformedProperties(dto, view), ...swagger.keys()]);
+  const described = view.whitelist ? [] : [...transformedProperties(dto, view), ...swagger.keys()];
+  const names = new Set([...rules.keys(), ...described]);
   return [...names]
     .filter((name) => passes(dto, name, view))
     .map((name) => factsOf(dto, name, view, rules.get(name) ?? [], swagger.get(name)));

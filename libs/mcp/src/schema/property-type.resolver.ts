@@ -108,8 +108,13 @@ export function resolveProperty(facts: PropertyFacts): PropertyShape {
   );
   if (described.isChanged || facts.own.schema) notes.stricter.add('described-keywords');
   const takesNothing = presence.skipsNull || (!presence.isConditional && facts.rules.every(takesNull));
+  // A result is no model's to write: entities have null where a column is empty, and class-validator takes it.
   const declaresNull =
-    outer.isNullable || presence.declaresNull || facts.swagger?.isNullable === true || own.namesNull;
+    facts.view.direction === 'output' ||
+    outer.isNullable ||
+    presence.declaresNull ||
+    facts.swagger?.isNullable === true ||
+    own.namesNull;
   if (isTypeAssumed(facts, container, nested)) notes.stricter.add('declared-type');
   noteRules(facts, presence, takesNothing && declaresNull, notes);
   const titled = addTitles(facts, described, isHeld);

@@ -18,19 +18,22 @@ export function transformedProperties(dto: Class, view: DtoView): string[] {
 }
 
 /**
- * Says whether class-transformer lets a property through. Read off the way it chooses keys when it is given neither
- * groups nor a version: what is exposed for groups is left out, `since` and `until` change nothing.
+ * Says whether class-transformer lets a property through. Read off the way it chooses keys when it is given no
+ * version: `since` and `until` change nothing, and what is exposed for groups counts for these alone.
  */
 export function isLetThrough(dto: Class, property: string, view: DtoView): boolean {
   const transformation = transformationOf(view);
   // Coming in, it looks at names as they are sent; going out, at those of the class.
   const key = view.direction === 'output' ? property : publishedName(dto, property, view);
   const isCandidate =
-    defaultMetadataStorage.getStrategy(dto) !== 'excludeAll' ||
+    (defaultMetadataStorage.getStrategy(dto) !== 'excludeAll' && !view.exposedOnly) ||
     defaultMetadataStorage.getExposedProperties(dto, transformation).includes(property);
   if (!isCandidate || defaultMetadataStorage.getExcludedProperties(dto, transformation).includes(key))
     return false;
-  return !defaultMetadataStorage.findExposeMetadata(dto, key)?.options?.groups?.length;
+  const groups = defaultMetadataStorage.findExposeMetadata(dto, key)?.options?.groups;
+  const { exposeGroups } = view;
+  if (!exposeGroups?.length) return !groups?.length;
+  return !groups || groups.some((group) => exposeGroups.includes(group));
 }
 
 /** Says whether `@Exclude()` itself, and not a group, keeps a property from passing. */
