@@ -1,6 +1,6 @@
 import 'reflect-metadata';
-import { differencesOf, STRICTER } from '../../libs/mcp/src/schema/differences.js';
-import { dtoContract } from '../../libs/mcp/src/schema/dto.contract.js';
+import { differencesOf, STRICTER } from '../../libs/mcp/src/schema/dto/differences.js';
+import { dtoContract } from '../../libs/mcp/src/schema/dto/dto.contract.js';
 import { startApp, type RunningApp } from '../support/app.js';
 import { callTool, textOf } from '../support/wire.js';
 import { corpusModule, toolName } from './corpus-app.js';

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const PRINT = `
 import 'reflect-metadata';
 import { CORPUS } from './test/schema/corpus/index.js';
-import { dtoSchemaPlan } from './libs/mcp/src/schema/dto-schema.factory.js';
+import { dtoSchemaPlan } from './libs/mcp/src/schema/dto/dto-schema.factory.js';
 const view = (dto, direction) => {
   try { return dtoSchemaPlan(dto, { direction }).schema; } catch (error) { return error.message; }
 };

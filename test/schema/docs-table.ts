@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getMetadataStorage } from 'class-validator';
-import { differencesOf, looserReason, STRICTER } from '../../libs/mcp/src/schema/differences.js';
-import { dtoContract } from '../../libs/mcp/src/schema/dto.contract.js';
+import { differencesOf, looserReason, STRICTER } from '../../libs/mcp/src/schema/dto/differences.js';
+import { dtoContract } from '../../libs/mcp/src/schema/dto/dto.contract.js';
 import type { CorpusEntry, Json } from './corpus/entry.js';
 import { CORPUS } from './corpus/index.js';
 

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jsonSchemaOf } from 'nest-mcp';
-import { dtoSchemaPlan } from '../../libs/mcp/src/schema/dto-schema.factory.js';
+import { dtoSchemaPlan } from '../../libs/mcp/src/schema/dto/dto-schema.factory.js';
 import { startApp, type RunningApp } from '../support/app.js';
 import { connectV1, connectV2 } from '../support/official-clients.js';
 import { Traffic } from '../support/traffic.js';

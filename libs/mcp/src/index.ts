@@ -14,7 +14,7 @@ export { McpTool, type McpToolOptions } from './decorators/tool.decorator.js';
 export { McpArgs, McpCtx } from './decorators/parameter.decorators.js';
 export { McpProperty, type McpPropertyOptions } from './decorators/property.decorator.js';
 
-export { jsonSchemaOf } from './schema/dto-schema.factory.js';
+export { jsonSchemaOf } from './schema/dto/dto-schema.factory.js';
 export { schema } from './schema/schema-helpers.js';
 export type { JsonSchema } from './schema/json-schema.js';
 export type { McpSchema } from './schema/schema-kind.js';

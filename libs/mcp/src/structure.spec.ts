@@ -84,6 +84,25 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
 };
 
+/** Inside `schema`: which of its folders may import which others. The files beside them are for all. */
+const SCHEMA_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  walk: [],
+  metadata: [],
+  messages: ['metadata', 'walk'],
+  check: ['messages'],
+  dto: ['metadata', 'messages', 'check', 'walk'],
+  foreign: ['messages', 'check', 'walk'],
+  forms: ['walk'],
+};
+
+/** The folder of `schema` that a path lies in, if any. */
+const schemaFolder = (path: string): string | undefined => /^schema\/([^/]+)\//.exec(path)?.[1];
+
+function isKeptInSchema(path: string, target: string): boolean {
+  const [from, to] = [schemaFolder(path), schemaFolder(target)];
+  return from === undefined || to === undefined || from === to || SCHEMA_FOLDERS[from]!.includes(to);
+}
+
 function ruleOf(path: string): { rule: Rule | undefined; folder: string } {
   if (FOUNDATION.includes(path)) return { rule: RULES['foundation'], folder: path };
   const folder = path.split('/')[0]!;
@@ -113,7 +132,8 @@ function violationOf(path: string, found: Import): string | undefined {
   if (!isOwn)
     return rule.packages.test(specifier) ? rule.unless?.(path, found) : 'not a package of this layer';
   const isAllowed = [folder, ...rule.own].some((own) => target === own || target.startsWith(`${own}/`));
-  return isAllowed ? rule.unless?.(path, found) : 'not a layer below';
+  if (!isAllowed || !isKeptInSchema(path, target)) return 'not a layer below';
+  return rule.unless?.(path, found);
 }
 
 describe('layers', () => {
@@ -151,6 +171,9 @@ describe('layers', () => {
     ['schema/x.ts', "import { x } from '../protocol/json-rpc.js';"],
     ['schema/x.ts', "import { x } from '../decorators/tool.decorator.js';"],
     ['schema/x.ts', "import { x } from 'ajv-formats';"],
+    ['schema/walk/x.ts', "import { x } from '../dto/validator-rules.js';"],
+    ['schema/dto/x.ts', "import { x } from '../foreign/raw.contract.js';"],
+    ['schema/metadata/x.ts', "import { x } from '../dto/dto-graph.js';"],
     ['decorators/x.ts', "import { SetMetadata } from '@nestjs/common';"],
     ['decorators/x.ts', "import { x } from '../schema/json-schema.js';"],
     ['discovery/x.ts', "import { x } from '../execution/validation.js';"],

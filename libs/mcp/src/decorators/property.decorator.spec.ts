@@ -2,9 +2,9 @@ import 'reflect-metadata';
 import { IntersectionType, OmitType, PartialType, PickType } from '@nestjs/mapped-types';
 import { ApiProperty } from '@nestjs/swagger';
 import * as v from 'class-validator';
-import { differencesOf } from '../schema/differences.js';
-import { dtoContract } from '../schema/dto.contract.js';
-import { jsonSchemaOf } from '../schema/dto-schema.factory.js';
+import { differencesOf } from '../schema/dto/differences.js';
+import { dtoContract } from '../schema/dto/dto.contract.js';
+import { jsonSchemaOf } from '../schema/dto/dto-schema.factory.js';
 import type { Class, JsonSchema } from '../schema/json-schema.js';
 import { McpProperty, type McpPropertyOptions } from './property.decorator.js';
 

@@ -1,6 +1,6 @@
 import { ValidationPipe } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
-import type { DtoView } from '../schema/dto-schema.factory.js';
+import type { DtoView } from '../schema/dto/dto-schema.factory.js';
 import type { McpSettings } from '../mcp.settings.js';
 import { UnvalidatedHandlerException } from './boot.exceptions.js';
 import type { HandlerLocation } from './registration.js';

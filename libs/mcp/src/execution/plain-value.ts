@@ -3,7 +3,11 @@ import { isObservable } from 'rxjs';
 import { tooLargeText } from '../protocol/content.js';
 import { ErrorCode } from '../protocol/error-codes.js';
 import { McpError } from '../protocol/mcp-error.js';
-import { InstanceSerialiser, isSerialised, type SurroundingWalk } from '../schema/instance-serialiser.js';
+import {
+  InstanceSerialiser,
+  isSerialised,
+  type SurroundingWalk,
+} from '../schema/metadata/instance-serialiser.js';
 
 /** A handler returned what JSON cannot carry. */
 export class UnserialisableResultException extends Error {

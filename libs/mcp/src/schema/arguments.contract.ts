@@ -1,10 +1,10 @@
-import { dtoContract } from './dto.contract.js';
-import type { DtoView } from './dto-schema.factory.js';
-import { unknownMemberIssues } from './issue-messages.js';
+import { dtoContract } from './dto/dto.contract.js';
+import type { DtoView } from './dto/dto-schema.factory.js';
+import { unknownMemberIssues } from './messages/issue-messages.js';
 import { type Class, freezeSchema, type JsonSchema } from './json-schema.js';
-import { rawContract } from './raw.contract.js';
+import { rawContract } from './foreign/raw.contract.js';
 import { type McpSchema, schemaKind } from './schema-kind.js';
-import { standardContract } from './standard.contract.js';
+import { standardContract } from './foreign/standard.contract.js';
 
 export type { McpSchema } from './schema-kind.js';
 

@@ -1,15 +1,15 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { withPlainReferences } from './dynamic-references.js';
-import { dtoSchemaPlan } from './dto-schema.factory.js';
-import { assertReadable, compileForeign } from './foreign-schema.js';
-import { assertOwnFragments } from './own-fragments.js';
+import { withPlainReferences } from './foreign/dynamic-references.js';
+import { dtoSchemaPlan } from './dto/dto-schema.factory.js';
+import { assertReadable, compileForeign } from './foreign/foreign-schema.js';
+import { assertOwnFragments } from './dto/own-fragments.js';
 import { type Class, freezeSchema, type JsonSchema } from './json-schema.js';
-import { ownCopy } from './raw.contract.js';
-import { LazyCheck } from './schema-check.js';
+import { ownCopy } from './foreign/raw.contract.js';
+import { LazyCheck } from './check/schema-check.js';
 import { type McpSchema, schemaKind } from './schema-kind.js';
-import { standardJsonSchema } from './standard-json-schema.js';
-import { standardValue } from './standard.contract.js';
-import { dropUnknown } from './unknown-members.js';
+import { standardJsonSchema } from './foreign/standard-json-schema.js';
+import { standardValue } from './foreign/standard.contract.js';
+import { dropUnknown } from './walk/unknown-members.js';
 
 /** What a result is called where it is wrong as a whole. */
 const WHOLE = 'result';

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { Exclude, Expose, Type } from 'class-transformer';
 import * as v from 'class-validator';
 import { McpProperty } from '../decorators/property.decorator.js';
-import { dtoSchemaPlan, type DtoView } from './dto-schema.factory.js';
+import { dtoSchemaPlan, type DtoView } from './dto/dto-schema.factory.js';
 import type { Class } from './json-schema.js';
 import {
   ArrayRuleOnSetException,

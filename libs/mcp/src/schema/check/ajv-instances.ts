@@ -1,0 +1,117 @@
+import type {
+  _ as CodeTemplate,
+  Ajv,
+  CodeKeywordDefinition,
+  ErrorObject,
+  KeywordDefinition,
+  Options,
+} from 'ajv';
+import type { JsonSchema } from '../json-schema.js';
+import { type Dialect, mentions } from './schema-dialect.js';
+import { bounded, BRANCHING } from './evaluation-budget.js';
+import { hasRepeatedItem } from './unique-items.js';
+
+/** Two compilers of one dialect: one whose checks stop at the first error, and one whose checks find all of them. */
+export type Compilers = Readonly<Record<'first' | 'all', Pick<Ajv, 'compile'>>>;
+interface AjvModule {
+  readonly make: (options: Options) => Ajv;
+  readonly template: typeof CodeTemplate;
+}
+
+const OPTIONS: Options = {
+  strict: false,
+  // Formats are advice; class-validator judges what they describe.
+  validateFormats: false,
+  // Most schemas are this library's own, and checking them would cost more than compiling them.
+  validateSchema: false,
+  meta: false,
+  logger: false,
+  // Messages name the known members, which only the parent schema knows.
+  verbose: true,
+};
+
+/** Keywords of our own, which a schema may only hold with a value that makes sense. */
+const ANNOTATIONS: readonly KeywordDefinition[] = [
+  { keyword: 'x-mcp-header', metaSchema: { type: 'string' } },
+  { keyword: 'enumNames', metaSchema: { type: 'array', items: { type: 'string' } } },
+];
+
+/** Takes the place of ajv's own, which compares all pairs of items that are objects or lists. */
+const UNIQUE_ITEMS: KeywordDefinition = {
+  keyword: 'uniqueItems',
+  type: 'array',
+  schemaType: 'boolean',
+  errors: false,
+  validate: (isWanted: boolean, list: readonly unknown[]) => !isWanted || !hasRepeatedItem(list),
+};
+
+const modules = new Map<Dialect, Promise<AjvModule>>();
+const shared = new Map<string, Promise<Compilers>>();
+const judges = new Map<Dialect, Promise<Ajv>>();
+
+/** The compilers for a schema. ajv is loaded by the first call, as an application may never need it. */
+export function compilersFor(schema: JsonSchema, dialect: Dialect): Promise<Compilers> {
+  const tracks = mentions(schema, ['unevaluatedItems', 'unevaluatedProperties']);
+  // Identifiers live as long as a compiler does, so schemas that have some can't meet in one.
+  return mentions(schema, ['$id'])
+    ? makeCompilers(dialect, tracks)
+    : once(shared, `${dialect} ${tracks}`, () => makeCompilers(dialect, tracks));
+}
+
+/** What the meta-schema of its dialect has against a schema; null when it is sound. */
+export async function metaSchemaErrors(
+  schema: JsonSchema,
+  dialect: Dialect,
+): Promise<readonly ErrorObject[] | null> {
+  const judge = await once(judges, dialect, async () => {
+    const { make } = await ajvModule(dialect);
+    return make({ strict: false, validateFormats: false, logger: false, allErrors: true, verbose: true });
+  });
+  // The dialect is settled; ajv would look for a meta-schema of exactly the name that `$schema` has.
+  const { $schema: _, ...body } = schema;
+  return (await judge.validateSchema(body)) === true ? null : (judge.errors ?? []);
+}
+
+/** @param tracks whether the schema asks which members and items other keywords have judged */
+async function makeCompilers(dialect: Dialect, tracks: boolean): Promise<Compilers> {
+  const { make, template } = await ajvModule(dialect);
+  const equipped = (options: Options) => {
+    const ajv = equip(make(options), template);
+    // Else every alternative is judged, also after one that fits: twice the work with each level of a recursion.
+    ajv.opts.unevaluated = tracks;
+    return ajv;
+  };
+  // In draft-07 nothing beside a reference counts.
+  const options = { ...OPTIONS, ignoreKeywordsWithRef: dialect === 'draft-07' };
+  return { first: equipped(options), all: equipped({ ...options, allErrors: true }) };
+}
+
+function equip(ajv: Ajv, template: typeof CodeTemplate): Ajv {
+  // A schema may call itself anything; of old, `id` was what `$id` is now, and ajv throws for it.
+  ajv.removeKeyword('id').removeKeyword('uniqueItems').addKeyword(UNIQUE_ITEMS);
+  for (const annotation of ANNOTATIONS) ajv.addKeyword(annotation);
+  for (const keyword of BRANCHING) {
+    const definition = ajv.getKeyword(keyword) as CodeKeywordDefinition;
+    ajv.removeKeyword(keyword).addKeyword(bounded(definition, template));
+  }
+  return ajv;
+}
+
+function ajvModule(dialect: Dialect): Promise<AjvModule> {
+  return once(modules, dialect, async () => {
+    if (dialect === 'draft-07') {
+      const { Ajv: AjvDraft7, _: template } = await import('ajv');
+      return { make: (options) => new AjvDraft7(options), template };
+    }
+    const { Ajv2020, _: template } = await import('ajv/dist/2020.js');
+    return { make: (options) => new Ajv2020(options), template };
+  });
+}
+
+function once<K, V>(made: Map<K, Promise<V>>, key: K, make: () => Promise<V>): Promise<V> {
+  const present = made.get(key);
+  if (present) return present;
+  const value = make();
+  made.set(key, value);
+  return value;
+}

@@ -1,0 +1,159 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
+import { isJsonObject, type JsonSchema } from '../json-schema.js';
+import { mapSubschemas, resolveReference } from '../walk/schema-positions.js';
+import { withoutDefaultDialect } from '../check/schema-dialect.js';
+import {
+  MissingConverterException,
+  NoJsonSchemaException,
+  UnrepresentableSchemaException,
+} from '../unusable-schema.exception.js';
+
+/** The side of a Standard Schema: what it takes, or what it makes of that. */
+export type Side = 'input' | 'output';
+
+const TARGET = 'draft-2020-12';
+
+type Convert = (schema: never, options: object) => unknown;
+
+/** The libraries' own converters, loaded only for a schema that has none with it. */
+export interface ConverterModules {
+  readonly zod: () => Promise<{ readonly toJSONSchema: Convert }>;
+  readonly valibot: () => Promise<{ readonly toJsonSchema: Convert }>;
+}
+
+const MODULES: ConverterModules = {
+  // Under this path it is version 4 in every package that has it.
+  zod: async () => import('zod/v4'),
+  valibot: async () => import('@valibot/to-json-schema'),
+};
+
+/**
+ * The JSON Schema of one side of a Standard Schema: by the Standard JSON Schema interface where the library has
+ * it, else by the library's own converter. Throws a named exception where there is none, or where the schema has
+ * a type that JSON can't carry.
+ */
+export async function standardJsonSchema(
+  schema: StandardSchemaV1,
+  side: Side,
+  modules: ConverterModules = MODULES,
+): Promise<JsonSchema> {
+  const convert = await converterOf(schema, side, modules);
+  let converted: unknown;
+  try {
+    converted = convert();
+  } catch (error) {
+    throw new UnrepresentableSchemaException(vendorOf(schema), side, error);
+  }
+  if (!isJsonObject(converted)) throw new NoJsonSchemaException(vendorOf(schema));
+  // A copy: a library may hand out an object that it keeps.
+  const copy = JSON.parse(JSON.stringify(converted)) as JsonSchema;
+  return withoutDefaultDialect(withOwnRoot(copy));
+}
+
+async function converterOf(
+  schema: StandardSchemaV1,
+  side: Side,
+  modules: ConverterModules,
+): Promise<() => unknown> {
+  const vendor = vendorOf(schema);
+  const { jsonSchema } = schema['~standard'] as Partial<StandardJSONSchemaV1.Props>;
+  if (typeof jsonSchema?.[side] === 'function') {
+    return () => jsonSchema[side]({ target: TARGET, ...libraryOptions(vendor) });
+  }
+  if (vendor === 'arktype' && 'toJsonSchema' in schema && typeof schema.toJsonSchema === 'function') {
+    const own = schema as { toJsonSchema(options: object): unknown } & Partial<Record<'in' | 'out', unknown>>;
+    const node = own[side === 'input' ? 'in' : 'out'] ?? own;
+    return () => (node as typeof own).toJsonSchema({});
+  }
+  if (vendor === 'zod' && '_zod' in schema) {
+    const { toJSONSchema } = await loaded(modules.zod, vendor, 'zod');
+    return () => toJSONSchema(schema as never, { target: TARGET, io: side });
+  }
+  if (vendor === 'valibot') {
+    const { toJsonSchema } = await loaded(modules.valibot, vendor, '@valibot/to-json-schema');
+    return () => toJsonSchema(schema as never, { target: TARGET, typeMode: side, ...VALIBOT_OPTIONS });
+  }
+  throw new NoJsonSchemaException(vendor);
+}
+
+async function loaded<T>(load: () => Promise<T>, vendor: string, packageName: string): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    const isMissing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
+    throw isMissing ? new MissingConverterException(vendor, packageName) : error;
+  }
+}
+
+function vendorOf(schema: StandardSchemaV1): string {
+  return schema['~standard'].vendor;
+}
+
+/** A rule that JSON Schema can't say is the library's to check; a value that JSON can't carry is a mistake. */
+const VALIBOT_OPTIONS = {
+  overrideAction: ({ valibotAction, jsonSchema, errors }: ValibotActionContext) =>
+    errors && valibotAction.kind === 'validation' ? jsonSchema : undefined,
+};
+
+interface ValibotActionContext {
+  readonly valibotAction: { readonly kind: string };
+  readonly jsonSchema: unknown;
+  readonly errors?: unknown;
+}
+
+const refuse = ({ code }: { code: string }): never => {
+  throw new Error(`a type that JSON can't carry (${code})`);
+};
+
+/** By itself arktype publishes "anything" where it has nothing better. */
+const ARKTYPE_OPTIONS = {
+  fallback: { date: refuse, domain: refuse, proto: refuse, symbolKey: refuse, unit: refuse },
+};
+
+function libraryOptions(vendor: string): { libraryOptions?: Record<string, unknown> } {
+  if (vendor === 'valibot') return { libraryOptions: VALIBOT_OPTIONS };
+  return vendor === 'arktype' ? { libraryOptions: ARKTYPE_OPTIONS } : {};
+}
+
+/** A recursive schema may come as a mere reference to one of its definitions; the root is then written out. */
+function withOwnRoot(schema: JsonSchema): JsonSchema {
+  const { $ref, $defs, $schema, ...rest } = schema;
+  const target = resolveReference(schema, $ref);
+  if (!target || target === schema || Object.keys(rest).length > 0) return schema;
+  return { ...($schema === undefined ? {} : { $schema }), ...target, $defs };
+}
+
+/**
+ * Rewrites what some clients' models refuse, together with the whole list it comes in, into words of the same
+ * meaning: one-value constants, pairs of a type and null, and arrays that say nothing of their items.
+ */
+export function portable(schema: JsonSchema): JsonSchema {
+  const inner = mapSubschemas(schema, portable);
+  const named = withoutConst(inner);
+  const { type } = named;
+  if (type === 'array' && !('items' in named) && !('prefixItems' in named)) return { ...named, items: {} };
+  return Array.isArray(type) && type.length === 2 && type.includes('null') ? splitNull(named) : named;
+}
+
+function withoutConst(schema: JsonSchema): JsonSchema {
+  const { const: value, ...rest } = schema;
+  if (!('const' in schema) || 'enum' in schema || typeof value === 'object') return schema;
+  return { ...('type' in rest ? {} : { type: typeof value }), ...rest, enum: [value] };
+}
+
+/** Keywords that say something about the value as a whole, or stand for the document. */
+const ABOUT = ['title', 'description', 'default', 'deprecated', 'examples', 'readOnly', 'writeOnly', '$defs'];
+/** Keywords that would also judge null, so that they can't go to one of two alternatives. */
+const WHOLE = ['enum', '$ref', '$dynamicRef', '$id', '$anchor', 'allOf', 'anyOf', 'oneOf', 'not', 'if'];
+
+function splitNull(schema: JsonSchema): JsonSchema {
+  if (WHOLE.some((keyword) => keyword in schema)) return schema;
+  const { type, ...rest } = schema;
+  const entries = Object.entries(rest);
+  const about = entries.filter(([keyword]) => ABOUT.includes(keyword));
+  const rules = entries.filter(([keyword]) => !ABOUT.includes(keyword));
+  const other: unknown = (type as unknown[]).find((name) => name !== 'null');
+  const branch = portable({ type: other, ...Object.fromEntries(rules) });
+  return { ...Object.fromEntries(about), anyOf: [branch, { type: 'null' }] };
+}

@@ -1,0 +1,198 @@
+import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { IsBoolean, IsEmail, IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { argumentsContract } from '../arguments.contract.js';
+import { encodeForm } from './form-encoder.js';
+import { formSchema } from './form-schema.js';
+import type { JsonSchema } from '../json-schema.js';
+
+class SignUpDto {
+  @IsString() @MaxLength(40) name: string;
+  @IsEmail() mail: string;
+  @IsInt() @Min(18) @Max(120) age: number;
+  @IsOptional() @IsIn(['light', 'dark']) theme: string = 'light';
+  @IsOptional() @IsBoolean() news: boolean = false;
+  @IsOptional() @IsIn(['a', 'b'], { each: true }) topics?: string[];
+}
+
+const form = (properties: JsonSchema, required: string[] = []) =>
+  formSchema({ type: 'object', properties, required });
+const REVISIONS = ['2025-06-18', '2025-11-25', '2026-07-28'];
+
+const EVERY_KIND = form(
+  {
+    text: {
+      type: 'string',
+      title: 'T',
+      description: 'D',
+      minLength: 1,
+      maxLength: 9,
+      format: 'email',
+      default: 'x',
+    },
+    number: { type: 'number', minimum: 0.5, maximum: 1.5, default: 1 },
+    integer: { type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 10 },
+    yes: { type: 'boolean', default: true },
+    plain: { type: 'string', enum: ['a', 'b'], default: 'a' },
+    named: { type: 'string', enum: ['a', 'b'], enumNames: ['A', 'B'] },
+    titled: { oneOf: [{ const: 'a', title: 'A' }, { const: 'b' }] },
+  },
+  ['text'],
+);
+const LISTS = form({
+  plain: { type: 'array', items: { type: 'string', enum: ['a'] }, minItems: 1, maxItems: 2, default: ['a'] },
+  titled: { type: 'array', uniqueItems: true, items: { anyOf: [{ const: 'a', title: 'A' }] } },
+});
+
+describe('formSchema', () => {
+  it('reads a DTO', async () => {
+    const { fields } = formSchema(await argumentsContract(SignUpDto));
+    expect(fields).toEqual([
+      { name: 'name', required: true, kind: 'text', maxLength: 40 },
+      { name: 'mail', required: true, kind: 'text', format: 'email' },
+      { name: 'age', required: true, kind: 'integer', minimum: 18, maximum: 120 },
+      {
+        name: 'theme',
+        required: false,
+        kind: 'choice',
+        choices: [{ value: 'light' }, { value: 'dark' }],
+        default: 'light',
+      },
+      { name: 'news', required: false, kind: 'boolean', default: false },
+      { name: 'topics', required: false, kind: 'choices', choices: [{ value: 'a' }, { value: 'b' }] },
+    ]);
+  });
+
+  it.each<[JsonSchema, RegExp]>([
+    [{ type: 'object' }, /^the form\.a: a form has no fields inside a field; move/],
+    [{ $ref: '#/$defs/x' }, /inside a field/],
+    [{ type: 'array', items: { type: 'object' } }, /choice among given texts; list them with @IsIn/],
+    [{ type: 'array', items: { type: 'string' } }, /choice among given texts/],
+    [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, /never null; make the property optional/],
+    [{ type: ['string', 'null'] }, /never null/],
+    [{ anyOf: [{ type: 'string' }, { type: 'number' }] }, /has one type/],
+    [{}, /has one type/],
+    [{ enum: [1, 2] }, /the choices of a form are text/],
+  ])('refuses %j', (property, message) => {
+    expect(() => form({ a: property })).toThrow(message);
+    expect(() => form({ a: property })).toThrow(
+      expect.objectContaining({ name: 'UnusableFormException' }) as Error,
+    );
+  });
+
+  it('refuses a boolean schema, no fields and no object', async () => {
+    expect(() => form({ a: true })).toThrow(/^the form\.a: a field needs a type/);
+    expect(() => form({})).toThrow(/^the form: a form needs at least one field/);
+    expect(() => formSchema({ type: 'string' })).toThrow(/^the form: a form is an object/);
+    class EmptyDto {}
+    const contract = await argumentsContract(EmptyDto);
+    expect(() => formSchema(contract)).toThrow(/^EmptyDto: a form needs at least one field/);
+  });
+});
+
+describe('encodeForm', () => {
+  it('writes the forms of today', () => {
+    expect(encodeForm(EVERY_KIND, '2025-11-25')).toEqual({
+      type: 'object',
+      properties: {
+        text: {
+          type: 'string',
+          title: 'T',
+          description: 'D',
+          minLength: 1,
+          maxLength: 9,
+          format: 'email',
+          default: 'x',
+        },
+        number: { type: 'number', minimum: 0.5, maximum: 1.5, default: 1 },
+        integer: { type: 'integer', minimum: 1, maximum: 9 },
+        yes: { type: 'boolean', default: true },
+        plain: { type: 'string', enum: ['a', 'b'], default: 'a' },
+        named: {
+          type: 'string',
+          oneOf: [
+            { const: 'a', title: 'A' },
+            { const: 'b', title: 'B' },
+          ],
+        },
+        titled: {
+          type: 'string',
+          oneOf: [
+            { const: 'a', title: 'A' },
+            { const: 'b', title: 'b' },
+          ],
+        },
+      },
+      required: ['text'],
+    });
+    expect(encodeForm(LISTS, '2026-07-28').properties).toEqual({
+      plain: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 2,
+        default: ['a'],
+        items: { type: 'string', enum: ['a'] },
+      },
+      titled: { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] } },
+    });
+  });
+
+  it('writes the first forms: titles beside the values, defaults for booleans only', () => {
+    expect(encodeForm(EVERY_KIND, '2025-06-18').properties).toEqual({
+      text: { type: 'string', title: 'T', description: 'D', minLength: 1, maxLength: 9, format: 'email' },
+      number: { type: 'number', minimum: 0.5, maximum: 1.5 },
+      integer: { type: 'integer', minimum: 1, maximum: 9 },
+      yes: { type: 'boolean', default: true },
+      plain: { type: 'string', enum: ['a', 'b'] },
+      named: { type: 'string', enum: ['a', 'b'], enumNames: ['A', 'B'] },
+      titled: { type: 'string', enum: ['a', 'b'], enumNames: ['A', 'b'] },
+    });
+    expect(() => encodeForm(LISTS, '2025-06-18')).toThrow(
+      /^the form\.plain: a client of 2025-06-18 has no field for several choices/,
+    );
+  });
+
+  const directory = process.env['MCP_SCHEMA_DIR'];
+  if (!directory) {
+    process.stderr.write('MCP_SCHEMA_DIR is not set: forms are not checked against the official schemas\n');
+  }
+
+  it('writes what the official schemas take, member by member', () => {
+    const faults = (directory ? REVISIONS : []).flatMap((revision) =>
+      (revision === '2025-06-18' ? [EVERY_KIND] : [EVERY_KIND, LISTS]).flatMap((each) =>
+        officialFaults(directory!, revision, encodeForm(each, revision)),
+      ),
+    );
+    expect(faults).toEqual([]);
+  });
+});
+
+/** What the official schema of a revision has against a form. */
+function officialFaults(directory: string, revision: string, form: JsonSchema): string[] {
+  const official = JSON.parse(readFileSync(join(directory, `${revision}.json`), 'utf8')) as JsonSchema;
+  const group = '$defs' in official ? '$defs' : 'definitions';
+  const ajv = new (group === '$defs' ? Ajv2020 : Ajv)({ strict: false, validateFormats: false });
+  ajv.addSchema(official, revision);
+  const isValid = (name: string, value: unknown) =>
+    ajv.compile({ $ref: `${revision}#/${group}/${name}` })(value) === true;
+  const params = { mode: 'form', message: 'm', requestedSchema: form };
+  const request = { jsonrpc: '2.0', id: 1, method: 'elicitation/create', params };
+  const kinds = Object.entries(official[group] as Record<string, { properties?: object }>).filter(([name]) =>
+    /^(?:String|Number|Boolean|.*Enum)Schema$/.test(name),
+  );
+  // The definitions allow further members, so a field has to be of a kind that declares all of its members.
+  const odd = Object.entries(form.properties as Record<string, JsonSchema>).filter(
+    ([, field]) =>
+      !kinds.some(
+        ([name, { properties = {} }]) =>
+          Object.keys(field).every((member) => member in properties) && isValid(name, field),
+      ),
+  );
+  return [
+    ...(isValid('ElicitRequest', request) ? [] : [`${revision}: the request`]),
+    ...odd.map(([name]) => `${revision}: ${name}`),
+  ];
+}

@@ -1,0 +1,179 @@
+import type { ArgumentsContract } from '../arguments.contract.js';
+import { choicesOf, type FormChoice } from './form-choices.js';
+import { isJsonObject, type JsonSchema } from '../json-schema.js';
+import { UnusableSchemaException } from '../unusable-schema.exception.js';
+
+/** A form that can be put to a user: fields side by side, none inside another. */
+export interface FormSchema {
+  readonly fields: readonly FormField[];
+}
+
+/** One field of a form. */
+export type FormField = FieldText & (TextField | NumberField | YesNoField | ChoiceField | ChoicesField);
+
+interface FieldText {
+  readonly name: string;
+  readonly required: boolean;
+  readonly title?: string;
+  readonly description?: string;
+}
+
+interface TextField {
+  readonly kind: 'text';
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly format?: string;
+  readonly default?: string;
+}
+
+interface NumberField {
+  readonly kind: 'number' | 'integer';
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: number;
+}
+
+interface YesNoField {
+  readonly kind: 'boolean';
+  readonly default?: boolean;
+}
+
+/** One of several texts. */
+interface ChoiceField {
+  readonly kind: 'choice';
+  readonly choices: readonly FormChoice[];
+  readonly default?: string;
+}
+
+/** Any of several texts. */
+interface ChoicesField {
+  readonly kind: 'choices';
+  readonly choices: readonly FormChoice[];
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly default?: readonly string[];
+}
+
+/** A schema that can't be shown as a form. The message says which property, and what to write. */
+export class UnusableFormException extends UnusableSchemaException {
+  constructor(owner: string, property: string | undefined, problem: string) {
+    super(`${owner}${property === undefined ? '' : `.${property}`}: ${problem}`);
+  }
+}
+
+const FORMATS = ['email', 'uri', 'date', 'date-time'];
+
+/**
+ * Reads a contract's or a plain schema as a form. Rules that a form can't show, such as a pattern, are left out of
+ * it; they are for the check of the answer. Throws for what a form has no field for.
+ */
+export function formSchema(source: ArgumentsContract | JsonSchema): FormSchema {
+  const { schema, owner } = isContract(source)
+    ? { schema: source.schema, owner: source.dto?.name || 'the form' }
+    : { schema: source, owner: 'the form' };
+  const properties = Object.entries(isJsonObject(schema.properties) ? schema.properties : {});
+  if (schema.type !== 'object')
+    throw new UnusableFormException(owner, undefined, 'a form is an object; write "type": "object"');
+  if (properties.length === 0) {
+    throw new UnusableFormException(owner, undefined, 'a form needs at least one field; declare a property');
+  }
+  const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  return {
+    fields: properties.map(([name, property]) => ({
+      name,
+      required: required.includes(name),
+      ...pick(property, { title: 'string', description: 'string' }),
+      ...readField(property, (problem) => new UnusableFormException(owner, name, problem)),
+    })),
+  };
+}
+
+type Refuse = (problem: string) => UnusableFormException;
+
+function isContract(source: ArgumentsContract | JsonSchema): source is ArgumentsContract {
+  return typeof source.checkRaw === 'function';
+}
+
+function readField(
+  property: unknown,
+  refuse: Refuse,
+): TextField | NumberField | YesNoField | ChoiceField | ChoicesField {
+  if (!isJsonObject(property)) throw refuse('a field needs a type; declare a text, a number or a boolean');
+  const choices = choicesOf(property);
+  if (choices) return { kind: 'choice', choices, ...pick(property, { default: 'string' }) };
+  if (Array.isArray(property.enum)) throw refuse('the choices of a form are text; list strings');
+  switch (property.type) {
+    case 'string':
+      return { kind: 'text', ...textRules(property) };
+    case 'number':
+    case 'integer':
+      return { kind: property.type, ...numberRules(property) };
+    case 'boolean':
+      return { kind: 'boolean', ...pick(property, { default: 'boolean' }) };
+    case 'array':
+      return readChoices(property, refuse);
+    default:
+      throw refuse(mendOf(property));
+  }
+}
+
+function readChoices(property: JsonSchema, refuse: Refuse): ChoicesField {
+  const choices = choicesOf(property.items);
+  if (!choices) {
+    throw refuse(
+      'a list in a form is a choice among given texts; list them with @IsIn([…], { each: true }) or @IsEnum(…, { each: true }), or as items.enum',
+    );
+  }
+  const { default: value } = property;
+  const isTexts = Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+  return {
+    kind: 'choices',
+    choices,
+    ...pick(property, { minItems: 'number', maxItems: 'number' }),
+    ...(isTexts ? { default: value as string[] } : {}),
+  };
+}
+
+function textRules(property: JsonSchema): Omit<TextField, 'kind'> {
+  const { format } = property;
+  return {
+    ...pick(property, { minLength: 'number', maxLength: 'number', default: 'string' }),
+    ...(typeof format === 'string' && FORMATS.includes(format) ? { format } : {}),
+  };
+}
+
+function numberRules(property: JsonSchema): Omit<NumberField, 'kind'> {
+  const { exclusiveMinimum: above, exclusiveMaximum: below } = property;
+  const isInteger = property.type === 'integer';
+  // A form has no open bounds; between integers the next one is the same.
+  return {
+    ...(isInteger && typeof above === 'number' ? { minimum: Math.floor(above) + 1 } : {}),
+    ...(isInteger && typeof below === 'number' ? { maximum: Math.ceil(below) - 1 } : {}),
+    ...pick(property, { minimum: 'number', maximum: 'number', default: 'number' }),
+  };
+}
+
+function mendOf({ type, anyOf, oneOf, $ref }: JsonSchema): string {
+  const branches: unknown[] = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : [];
+  const isNullable =
+    (Array.isArray(type) && type.includes('null')) ||
+    branches.some((branch) => isJsonObject(branch) && branch.type === 'null');
+  if (isNullable) return 'a field of a form is never null; make the property optional instead';
+  if (type === 'object' || $ref !== undefined) {
+    return 'a form has no fields inside a field; move the nested properties up, or ask for them in a question of their own';
+  }
+  return 'a field of a form has one type; declare a text, a number, a boolean or a choice of texts';
+}
+
+type Names = Readonly<Record<string, 'string' | 'number' | 'boolean'>>;
+type Picked<N extends Names> = {
+  [K in keyof N]?: N[K] extends 'string' ? string : N[K] extends 'number' ? number : boolean;
+};
+
+/** The members of the named types, where the schema has them. */
+function pick<const N extends Names>(schema: unknown, names: N): Picked<N> {
+  const entries = Object.entries(names)
+    .map(([name, type]) => [name, isJsonObject(schema) ? schema[name] : undefined, type] as const)
+    .filter(([, value, type]) => typeof value === type);
+  return Object.fromEntries(entries.map(([name, value]) => [name, value])) as Picked<N>;
+}

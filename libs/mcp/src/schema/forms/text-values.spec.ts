@@ -1,0 +1,93 @@
+import type { JsonSchema } from '../json-schema.js';
+import { argumentsOf, fromText } from './text-values.js';
+
+const valueOf = (property: JsonSchema, text: string, root: JsonSchema = {}) =>
+  fromText({ type: 'object', properties: { a: property }, ...root }, { a: text }).a;
+
+describe('fromText', () => {
+  it.each<[JsonSchema, string, unknown]>([
+    [{ type: 'integer' }, '5', 5],
+    [{ type: 'integer' }, '-0', -0],
+    [{ type: 'integer' }, '5.0', 5],
+    [{ type: 'integer' }, '1e3', 1000],
+    [{ type: 'integer' }, '5.5', '5.5'],
+    [{ type: 'integer' }, '', ''],
+    [{ type: 'integer' }, ' 5', ' 5'],
+    [{ type: 'integer' }, '0x10', '0x10'],
+    [{ type: 'integer' }, '007', '007'],
+    [{ type: 'integer' }, '+5', '+5'],
+    [{ type: 'integer' }, '9007199254740993', '9007199254740993'],
+    [{ type: 'number' }, '1.5', 1.5],
+    [{ type: 'number' }, '.5', '.5'],
+    [{ type: 'number' }, 'Infinity', 'Infinity'],
+    [{ type: 'number' }, 'NaN', 'NaN'],
+    [{ type: 'number' }, '1e400', '1e400'],
+    [{ type: 'boolean' }, 'true', true],
+    [{ type: 'boolean' }, 'false', false],
+    [{ type: 'boolean' }, '1', '1'],
+    [{ type: 'boolean' }, 'True', 'True'],
+    [{ type: 'boolean' }, '', ''],
+    [{ type: 'null' }, 'null', null],
+    [{ type: 'string' }, '5', '5'],
+    [{ type: 'string' }, 'null', 'null'],
+    [{}, '5', '5'],
+    [{ type: 'array' }, '[1,"a"]', [1, 'a']],
+    [{ type: 'array' }, '{}', '{}'],
+    [{ type: 'array' }, 'a,b', 'a,b'],
+    [{ type: 'object' }, '{"a":1}', { a: 1 }],
+    [{ type: 'object' }, '[1]', '[1]'],
+    [{ type: 'object' }, 'null', 'null'],
+    [{ enum: [1, 2] }, '2', 2],
+    [{ enum: [1, 2] }, '3', '3'],
+    [{ enum: [true, 'x', null] }, 'true', true],
+    [{ enum: [true, 'x', null] }, 'null', null],
+    [{ enum: [1, '1'] }, '1', '1'],
+    [{ type: 'integer', enum: [1] }, '7', '7'],
+    [{ const: 0 }, '0', 0],
+    [{ type: ['integer', 'null'] }, 'null', null],
+    [{ type: ['integer', 'null'] }, '5', 5],
+    [{ type: ['boolean', 'number'] }, '0', 0],
+    [{ type: ['number', 'string'] }, '5', '5'],
+    [{ anyOf: [{ type: 'number' }, { type: 'null' }] }, 'null', null],
+    [{ anyOf: [{ type: 'number' }, { type: 'null' }] }, '1.5', 1.5],
+    [{ oneOf: [{ type: 'boolean' }, { type: 'array' }] }, '[]', []],
+    [{ allOf: [{ type: 'integer' }, { minimum: 1 }] }, '5', 5],
+    [{ $ref: '#/$defs/n' }, '5', 5],
+    [{ $ref: '#/$defs/none' }, '5', '5'],
+  ])('by %j makes of %j: %p', (property, text, expected) => {
+    expect(valueOf(property, text, { $defs: { n: { type: 'integer' } } })).toStrictEqual(expected);
+  });
+
+  it('leaves texts that nothing declares, for the check to name, and pollutes nothing', () => {
+    const texts = JSON.parse('{"__proto__":"x","toString":"y","a":"1"}') as Record<string, string>;
+    const values = fromText({ type: 'object', properties: { a: { type: 'integer' } } }, texts);
+    expect(Object.entries(values)).toEqual([
+      ['__proto__', 'x'],
+      ['toString', 'y'],
+      ['a', 1],
+    ]);
+    expect(Object.getPrototypeOf(values)).toBe(Object.prototype);
+  });
+});
+
+describe('argumentsOf', () => {
+  it('lists the properties with what describes them', () => {
+    expect(
+      argumentsOf({
+        type: 'object',
+        properties: {
+          code: { type: 'string', title: 'Code', description: 'What to review' },
+          style: { $ref: '#/$defs/style', description: 'How' },
+          depth: { type: 'integer' },
+        },
+        required: ['code'],
+        $defs: { style: { type: 'string', title: 'Style', description: 'Any style' } },
+      }),
+    ).toEqual([
+      { name: 'code', title: 'Code', description: 'What to review', required: true },
+      { name: 'style', title: 'Style', description: 'How', required: false },
+      { name: 'depth', required: false },
+    ]);
+    expect(argumentsOf({ type: 'object' })).toEqual([]);
+  });
+});
