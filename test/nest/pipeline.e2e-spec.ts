@@ -36,17 +36,7 @@ import {
   Reflector,
 } from '@nestjs/core';
 import { Type as TypeOf } from 'class-transformer';
-import {
-  IsArray,
-  IsIn,
-  IsInt,
-  IsOptional,
-  IsString,
-  Validate,
-  ValidateNested,
-  ValidatorConstraint,
-  type ValidatorConstraintInterface,
-} from 'class-validator';
+import { IsArray, IsIn, IsInt, IsOptional, IsString, ValidateNested } from 'class-validator';
 import { McpContext, McpError, McpExecutionContext, McpModule, McpTool } from 'nest-mcp';
 import { map, NEVER, of, tap, timeout, catchError, throwError, type Observable } from 'rxjs';
 import { ADAPTERS, startApp, type AppOptions, type RunningApp } from '../support/app.js';
@@ -54,6 +44,7 @@ import { openPipe } from '../support/stdio.js';
 import { Traffic } from '../support/traffic.js';
 import { callTool, modernMessage, openSession, textOf, type Json, type Reply } from '../support/wire.js';
 import { CapturedLog } from './captured-log.js';
+import { counts, WordDto } from './counted-word.dto.js';
 
 const REFERENCE = /reference ([0-9a-f-]{36})/;
 /** Fastify adds the charset. */
@@ -859,35 +850,8 @@ describe('interceptors', () => {
 });
 
 describe('C11: validation happens exactly once', () => {
-  let made = 0;
-  let judged = 0;
   let given: { args: unknown; context: unknown } | undefined;
   const metatypes: unknown[] = [];
-
-  @ValidatorConstraint()
-  class CountingRule implements ValidatorConstraintInterface {
-    validate(value: unknown): boolean {
-      judged++;
-      return value !== 'bad';
-    }
-    defaultMessage(): string {
-      return 'word must not be bad';
-    }
-  }
-
-  class WordDto {
-    constructor() {
-      made++;
-    }
-
-    @IsString()
-    @Validate(CountingRule)
-    word: string;
-
-    @IsOptional()
-    @IsInt()
-    times?: number;
-  }
 
   class WatchingPipe implements PipeTransform {
     transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
@@ -943,28 +907,28 @@ describe('C11: validation happens exactly once', () => {
     it.each(PLACES)('by %s', async (_where, root, options, message) => {
       await within(root, { ...options, adapter }, async ({ mcp }) => {
         given = undefined;
-        made = judged = metatypes.length = 0;
+        counts.made = counts.judged = metatypes.length = 0;
         const { result } = await callTool(mcp, 'say', { word: 'good' });
         expect(textOf(result)).toBe('good');
-        expect([made, judged]).toEqual([1, 1]);
+        expect([counts.made, counts.judged]).toEqual([1, 1]);
         expect(given!.args).toBeInstanceOf(WordDto);
         expect(given!.context).toBeInstanceOf(McpContext);
         expect(metatypes).toEqual([WordDto]);
 
-        made = judged = 0;
+        counts.made = counts.judged = 0;
         given = undefined;
         const bad = await callTool(mcp, 'say', { word: 'bad' });
         expect(bad.result).toMatchObject(refused(message));
-        expect([made, judged, given]).toEqual([1, 1, undefined]);
+        expect([counts.made, counts.judged, given]).toEqual([1, 1, undefined]);
 
-        judged = 0;
+        counts.judged = 0;
         const wrong = await callBoth(mcp, 'say', { word: 'good', times: '3', extra: 1 });
         expect(textOf(wrong.result).split('\n').toSorted()).toEqual([
           '- extra: is not a known member (known: word, times)',
           '- times: must be an integer',
           'Invalid arguments for say:',
         ]);
-        expect([judged, given]).toEqual([0, undefined]);
+        expect([counts.judged, given]).toEqual([0, undefined]);
       });
     });
   });

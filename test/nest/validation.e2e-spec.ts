@@ -20,31 +20,9 @@ import { McpModule, McpTool, type McpModuleOptions } from 'nest-mcp';
 import { z } from 'zod';
 import { ADAPTERS, startApp, type AppOptions, type RunningApp } from '../support/app.js';
 import { callTool, modern, textOf, type Json } from '../support/wire.js';
+import { counts, WordDto } from './counted-word.dto.js';
 
-let made = 0;
-let judged = 0;
 const seen: unknown[] = [];
-
-@ValidatorConstraint()
-class CountingRule implements ValidatorConstraintInterface {
-  validate(value: unknown): boolean {
-    judged++;
-    return value !== 'bad';
-  }
-  defaultMessage(): string {
-    return 'word must not be bad';
-  }
-}
-
-class WordDto {
-  constructor() {
-    made++;
-  }
-
-  @IsString()
-  @Validate(CountingRule)
-  word: string;
-}
 
 class WatchingPipe implements PipeTransform {
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
@@ -95,13 +73,13 @@ describe.each(ADAPTERS)('the option `validation` on %s', (adapter) => {
   ] as const)('%s: it is %s that makes and validates the DTO, once', async (validation, _who, refusal) => {
     const options = { ...withPipe(new ValidationPipe({ transform: true })), adapter };
     await within(rootOf({ validation }, WordTools), options, async ({ mcp }) => {
-      made = judged = seen.length = 0;
+      counts.made = counts.judged = seen.length = 0;
       const { result } = await callTool(mcp, 'say', { word: 'good' });
       expect(textOf(result)).toBe('WordDto good');
-      expect([made, judged, seen]).toEqual([1, 1, [WordDto, true]]);
-      made = judged = 0;
+      expect([counts.made, counts.judged, seen]).toEqual([1, 1, [WordDto, true]]);
+      counts.made = counts.judged = 0;
       expect(textOf((await callTool(mcp, 'say', { word: 'bad' })).result)).toBe(refusal);
-      expect([made, judged]).toEqual([1, 1]);
+      expect([counts.made, counts.judged]).toEqual([1, 1]);
       expect(textOf((await callTool(mcp, 'say', { word: 1 })).result)).toBe(
         'Invalid arguments for say:\n- word: must be a string',
       );
@@ -116,9 +94,9 @@ describe.each(ADAPTERS)('the option `validation` on %s', (adapter) => {
     })
     class RootModule {}
     await within(RootModule, { adapter }, async ({ mcp }) => {
-      made = judged = 0;
+      counts.made = counts.judged = 0;
       expect(textOf((await callTool(mcp, 'say', { word: 'good' })).result)).toBe('WordDto good');
-      expect([made, judged]).toEqual([1, 1]);
+      expect([counts.made, counts.judged]).toEqual([1, 1]);
     });
   });
 
@@ -129,9 +107,9 @@ describe.each(ADAPTERS)('the option `validation` on %s', (adapter) => {
     };
     const options = { ...withPipe(handMade), adapter };
     await within(rootOf({ validation: 'app' }, WordTools), options, async ({ mcp }) => {
-      judged = 0;
+      counts.judged = 0;
       expect(textOf((await callTool(mcp, 'say', { word: 'bad' })).result)).toBe('WordDto bad');
-      expect(judged).toBe(0);
+      expect(counts.judged).toBe(0);
     });
   });
 });

@@ -4,11 +4,8 @@ import type { McpToolOptions } from '../decorators/tool.decorator.js';
 import { LOG_CONTEXT, MCP_SETTINGS } from '../mcp.constants.js';
 import type { McpSettings } from '../mcp.settings.js';
 import type { ToolAnnotations, ToolDescriptor } from '../protocol/result-encoder.js';
-import {
-  argumentsContract,
-  type ArgumentsContract,
-  type ContractOptions,
-} from '../schema/arguments.contract.js';
+import type { ArgumentsContract, ContractOptions } from '../schema/arguments.contract.js';
+import { argumentsContract } from '../schema/contract.factory.js';
 import { outputContract, type OutputContract } from '../schema/output.contract.js';
 import { schemaKind, type McpSchema } from '../schema/schema-kind.js';
 import {

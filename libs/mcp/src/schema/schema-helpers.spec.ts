@@ -1,4 +1,4 @@
-import { argumentsContract } from './arguments.contract.js';
+import { argumentsContract } from './contract.factory.js';
 import { schema } from './schema-helpers.js';
 
 describe('the schema helpers', () => {

@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { Expose, Transform, Type } from 'class-transformer';
 import * as v from 'class-validator';
-import { type ArgumentsContract, emptyContract } from '../arguments.contract.js';
+import type { ArgumentsContract } from '../arguments.contract.js';
+import { emptyContract } from '../contract.factory.js';
 import { dtoContract } from './dto.contract.js';
 import type { Class } from '../json-schema.js';
 

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
-import { argumentsContract, type ContractOptions } from '../arguments.contract.js';
+import type { ContractOptions } from '../arguments.contract.js';
+import { argumentsContract } from '../contract.factory.js';
 import type { JsonSchema } from '../json-schema.js';
 
 type Raw = Record<string, unknown>;

@@ -5,7 +5,9 @@ import { type } from 'arktype';
 import * as v from 'valibot';
 import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
-import { argumentsContract, type ContractOptions, type McpSchema } from '../arguments.contract.js';
+import type { ContractOptions } from '../arguments.contract.js';
+import { argumentsContract } from '../contract.factory.js';
+import type { McpSchema } from '../schema-kind.js';
 import { portable, standardJsonSchema } from './standard-json-schema.js';
 
 type Raw = Record<string, unknown>;

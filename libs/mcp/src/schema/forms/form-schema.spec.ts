@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { IsBoolean, IsEmail, IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
-import { argumentsContract } from '../arguments.contract.js';
+import { argumentsContract } from '../contract.factory.js';
 import { encodeForm } from './form-encoder.js';
 import { formSchema } from './form-schema.js';
 import type { JsonSchema } from '../json-schema.js';
