@@ -1,13 +1,22 @@
 import { Module, type Type } from '@nestjs/common';
 import { type } from 'arktype';
 import { IsInt, IsString, Max } from 'class-validator';
-import { McpArgs, McpContext, McpModule, McpRegistry, McpTool, type McpSchema } from 'nest-mcp';
+import { McpArgs, McpContext, McpModule, McpRegistry, McpTool } from 'nest-mcp';
 import * as v from 'valibot';
 import { z } from 'zod';
 import { ADAPTERS, startApp, type RunningApp } from '../support/app.js';
 import { connectV1, connectV2 } from '../support/official-clients.js';
 import { Traffic } from '../support/traffic.js';
-import { callTool, modern, openSession, textOf, type Json, type Reply } from '../support/wire.js';
+import { openPipe } from '../support/stdio.js';
+import {
+  callTool,
+  modern,
+  modernMessage,
+  openSession,
+  textOf,
+  type Json,
+  type Reply,
+} from '../support/wire.js';
 
 class SearchDto {
   @IsString()
@@ -44,7 +53,7 @@ class SchemaTools {
     return record(args, context);
   }
 
-  @McpTool({ input: type({ query: 'string', limit: 'number.integer <= 100 = 20' }) as unknown as McpSchema })
+  @McpTool({ input: type({ query: 'string', limit: 'number.integer <= 100 = 20' }) })
   arktype(@McpArgs() args: { query: string; limit: number }, context: McpContext): Json {
     return record(args, context);
   }
@@ -268,5 +277,33 @@ describe.each(ADAPTERS)('on %s, every kind of schema', (adapter) => {
         schemaBytes: Buffer.byteLength(JSON.stringify(inputSchema)),
       })),
     );
+  });
+});
+
+describe('over stdio, every kind of schema', () => {
+  it('publishes, accepts and refuses the same as over HTTP', async () => {
+    const pipe = openPipe(rootOf(SchemaTools, DroppingTools));
+    let id = 0;
+    const call = async (name: string, args: Json): Promise<Json> => {
+      pipe.send(modernMessage('tools/call', { name, arguments: args }, ++id));
+      return (await pipe.answer(id))['result'] as Json;
+    };
+    for (const name of KINDS) {
+      expect((await call(name, { query: 'x' }))['structuredContent']).toEqual({ query: 'x', limit: 20 });
+      expect(
+        textOf(await call(name, { query: 1, extra: true }))
+          .split('\n')
+          .toSorted(),
+      ).toEqual([
+        '- extra: is not a known member (known: query, limit)',
+        '- query: must be a string',
+        `Invalid arguments for ${name}:`,
+      ]);
+    }
+    expect((await call('dropDto', { query: 'x', extra: 1 }))['structuredContent']).toEqual({
+      query: 'x',
+      limit: 20,
+    });
+    await pipe.end();
   });
 });
