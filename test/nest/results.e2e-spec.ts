@@ -46,7 +46,9 @@ class ResultTools {
 
   @McpTool()
   odd(): unknown {
-    return [{ type: 'text', text: 'a', size: 10n }];
+    const meta: Record<string, unknown> = {};
+    meta['self'] = meta;
+    return [{ type: 'text', text: 'a', _meta: meta }];
   }
 
   @McpTool()

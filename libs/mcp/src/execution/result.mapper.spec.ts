@@ -95,6 +95,48 @@ describe('mapResult', () => {
     );
   });
 
+  it('I6: takes rows that look like blocks, and have more than these, for data', async () => {
+    const row = { type: 'text', text: 'hello', author: 'x' };
+    expect(await mapResult([row])).toEqual(text(JSON.stringify([row])));
+    expect(await mapResult(row)).toEqual({
+      ...text(JSON.stringify(row)),
+      structured: JSON.stringify(row),
+      structuredIsObject: true,
+    });
+    const extended = { type: 'resource', resource: { uri: 'a:b', text: 'c', owner: 'd' } };
+    expect(await mapResult([extended])).toEqual(text(JSON.stringify([extended])));
+  });
+
+  it('I2: hides in blocks, in whole results and in their _meta what class-transformer hides', async () => {
+    class Message extends Secret {
+      type = 'text';
+      text = 'hello';
+    }
+    class Line {
+      type = 'text';
+      text = 'hello';
+
+      @Exclude()
+      secret = 'hunter2';
+    }
+    const line = { type: 'text', text: 'hello' };
+    expect(await mapResult(new Line())).toEqual({ content: [line] });
+    expect(await mapResult([new Line()])).toEqual({ content: [line] });
+    expect(await mapResult({ content: [new Line()], _meta: { by: new Secret() } })).toEqual({
+      content: [line],
+      meta: { by: { id: 1 } },
+    });
+    expect(JSON.stringify(await mapResult({ content: [new Message()] }))).not.toContain('hunter2');
+    expect(JSON.stringify(await mapResult([new Message()]))).not.toContain('hunter2');
+  });
+
+  it('I7: writes the bytes of a block as Base64', async () => {
+    const bytes = Buffer.from([0]);
+    expect(await mapResult({ type: 'image', data: bytes, mimeType: 'image/png' })).toEqual({
+      content: [image],
+    });
+  });
+
   it('I5: adds the text to a result that has structured content alone', async () => {
     expect(await mapResult({ structuredContent: { a: 1 } })).toEqual({
       content: [{ type: 'text', text: '{"a":1}' }],

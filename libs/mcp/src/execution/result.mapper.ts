@@ -91,10 +91,11 @@ export function isError(value: unknown): boolean {
 }
 
 function objectResult(value: object, bounds: ResultBounds): ToolResult {
-  if (isContentBlock(value)) return { content: [value] };
-  if (Array.isArray(value) && value.length > 0 && value.every(isContentBlock)) return { content: value };
-  if (isFullResult(value)) return fullResult(value, bounds);
+  // Plain first: what class-transformer hides stays hidden in a block as well.
   const plain = toPlain(value, bounds.resultSize);
+  if (isContentBlock(plain)) return { content: [plain] };
+  if (Array.isArray(plain) && plain.length > 0 && plain.every(isContentBlock)) return { content: plain };
+  if (isFullResult(plain)) return fullResult(plain);
   return typeof plain === 'object' && plain !== null
     ? jsonResult(plain)
     : primitiveResult(plain as Primitive);
@@ -138,21 +139,24 @@ function blockOf(run: ByteRun): ContentBlock {
 }
 
 /** Content blocks, structured content or both, and nothing that a result does not have. */
-function isFullResult(value: object): value is WholeResult {
-  const { content } = value as { content?: unknown };
-  const isShaped =
-    content === undefined
-      ? 'structuredContent' in value
-      : Array.isArray(content) && content.every(isContentBlock);
-  return isShaped && Object.keys(value).every((member) => FULL_RESULT_MEMBERS.has(member));
+function isFullResult(plain: unknown): plain is WholeResult {
+  if (!isObject(plain) || !hasResultMembers(plain)) return false;
+  const { content } = plain;
+  return content === undefined
+    ? 'structuredContent' in plain
+    : Array.isArray(content) && content.every(isContentBlock);
 }
 
-function fullResult(value: WholeResult, bounds: ResultBounds): ToolResult {
-  const plain = toPlain(value['structuredContent'], bounds.resultSize);
-  if (plain === undefined) return wholeOf(value, { content: [] });
-  const structured = stringify(plain);
+function hasResultMembers(value: object): boolean {
+  return Object.keys(value).every((member) => FULL_RESULT_MEMBERS.has(member));
+}
+
+function fullResult(whole: WholeResult): ToolResult {
+  const { structuredContent } = whole;
+  if (structuredContent === undefined) return wholeOf(whole, { content: [] });
+  const structured = stringify(structuredContent);
   const structuredIsObject = structured.startsWith('{');
-  return wholeOf(value, { content: [{ type: 'text', text: structured }], structured, structuredIsObject });
+  return wholeOf(whole, { content: [{ type: 'text', text: structured }], structured, structuredIsObject });
 }
 
 /** A whole result with this structured content, whose text stands in where the result has no content. */
@@ -172,25 +176,28 @@ function checkedObject(
   bounds: ResultBounds,
   output: OutputContract,
 ): MaybePromise<ToolResult> {
-  let whole: WholeResult | undefined;
+  const whole = wholeResult(value, bounds, output);
+  if (!whole) return checkedResult(value, bounds, output);
+  // An error tells of no output, so there is nothing to hold it to; unchecked data is no structured content.
+  if (whole['isError'] === true) {
+    const { content, meta } = fullResult(whole);
+    return { content, isError: true, ...(meta ? { meta } : {}) };
+  }
+  if (whole['structuredContent'] === undefined)
+    throw new OutputMismatchException(['the result has content, but no structuredContent']);
+  // As the handler gave it: a Standard Schema parses values, not their JSON.
+  const checked = checkedResult((value as WholeResult)['structuredContent'], bounds, output);
+  return checked instanceof Promise ? checked.then((made) => wholeOf(whole, made)) : wholeOf(whole, checked);
+}
+
+function wholeResult(value: object, bounds: ResultBounds, output: OutputContract): WholeResult | undefined {
   try {
-    if (isFullResult(value) && !isData(value, output)) whole = value;
-    // An error tells of no output, so there is nothing to hold it to; unchecked data is no structured content.
-    if (whole?.['isError'] === true) {
-      const { content, isError: failed, meta } = fullResult(whole, bounds);
-      return { content, isError: failed!, ...(meta ? { meta } : {}) };
-    }
+    if (!hasResultMembers(value)) return undefined;
+    const plain = toPlain(value, bounds.resultSize);
+    return isFullResult(plain) && !isData(plain, output) ? plain : undefined;
   } catch (error) {
     throw asRefusal(error);
   }
-  if (!whole) return checkedResult(value, bounds, output);
-  if (whole['structuredContent'] === undefined)
-    throw new OutputMismatchException(['the result has content, but no structuredContent']);
-  const result = whole;
-  const checked = checkedResult(whole['structuredContent'], bounds, output);
-  return checked instanceof Promise
-    ? checked.then((made) => wholeOf(result, made))
-    : wholeOf(result, checked);
 }
 
 /** Whether what looks like a result of content alone is a value of the schema, which knows a `content` itself. */

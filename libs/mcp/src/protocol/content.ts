@@ -44,9 +44,30 @@ export function errorResult(text: string): ToolResult {
   return { content: [{ type: 'text', text }], isError: true };
 }
 
-/** Whether a value has the shape of a content block, so that a handler's own blocks pass as they are. */
+/** What a block of each kind may have. Source: the content types of 2026-07-28. */
+const BLOCK_MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
+  text: membersOf('text'),
+  image: membersOf('data', 'mimeType'),
+  audio: membersOf('data', 'mimeType'),
+  resource: membersOf('resource'),
+  resource_link: membersOf('uri', 'name', 'title', 'description', 'mimeType', 'size', 'icons'),
+};
+const RESOURCE_MEMBERS = new Set(['uri', 'mimeType', 'text', 'blob', '_meta']);
+
+function membersOf(...names: string[]): ReadonlySet<string> {
+  return new Set(['type', 'annotations', '_meta', ...names]);
+}
+
+function hasOnly(value: object, known: ReadonlySet<string> | undefined): boolean {
+  return known !== undefined && Object.keys(value).every((name) => known.has(name));
+}
+
+/**
+ * Whether a value has the shape of a content block, so that a handler's own blocks pass as they are. One with
+ * members that no block has is data that happens to have a `type`: a row of messages, say.
+ */
 export function isContentBlock(value: unknown): value is ContentBlock {
-  if (!isObject(value)) return false;
+  if (!isObject(value) || !hasOnly(value, BLOCK_MEMBERS[String(value['type'])])) return false;
   switch (value['type']) {
     case 'text':
       return typeof value['text'] === 'string';
@@ -63,7 +84,7 @@ export function isContentBlock(value: unknown): value is ContentBlock {
 }
 
 function isResourceContents(value: unknown): boolean {
-  if (!isObject(value) || typeof value['uri'] !== 'string') return false;
+  if (!isObject(value) || typeof value['uri'] !== 'string' || !hasOnly(value, RESOURCE_MEMBERS)) return false;
   return (typeof value['text'] === 'string') !== (typeof value['blob'] === 'string');
 }
 

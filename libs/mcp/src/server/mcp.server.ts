@@ -78,7 +78,7 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
     const served = REVISIONS.filter((revision) =>
       [...revisions.modern, ...revisions.legacy].includes(revision),
     );
-    const handler = new ToolsHandler(tools, encoder, this.inFlight, this.log, this.exceptions, {
+    const handler = new ToolsHandler(tools, encoder, this.inFlight, this.log, {
       revisions: served,
       pageSize,
       handlerTime,

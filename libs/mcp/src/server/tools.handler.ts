@@ -1,7 +1,5 @@
 import type { ToolRegistration } from '../discovery/registration.js';
-import type { ExceptionMapper } from '../execution/exception.mapper.js';
 import type { InvokeTool } from '../execution/handler.factory.js';
-import { UnserialisableResultException } from '../execution/result.mapper.js';
 import { McpContext } from '../protocol/call-context.js';
 import { errorResult, roughSize, tooLargeText, type ToolResult } from '../protocol/content.js';
 import type { EndReason } from '../protocol/call-lifetime.js';
@@ -37,7 +35,6 @@ export class ToolsHandler {
     private readonly encoder: ResultEncoder,
     private readonly inFlight: InFlight,
     private readonly log: CallLog,
-    private readonly exceptions: ExceptionMapper,
     private readonly options: ToolsHandlerOptions,
   ) {
     for (const revision of options.revisions) this.pages.set(revision, this.pagesFor(revision));
@@ -92,7 +89,7 @@ export class ToolsHandler {
       const running = tool.invoke(raw, context, origin);
       const end = await this.inFlight.follow(request.id, lifetime, channel, timeLimit, running);
       const value = 'value' in end ? end.value : resultOfEnd(end.ended, timeLimit);
-      const answer = value && this.answer(value, origin.revision, descriptor.name);
+      const answer = value && this.answer(value, origin.revision);
       entry?.close(context, 'ended' in end ? end.ended : outcomeOf(end.value, answer));
       return answer;
     } catch (error) {
@@ -101,21 +98,11 @@ export class ToolsHandler {
     }
   }
 
-  private answer(value: ToolResult, revision: McpRevision, tool: string): Answer {
+  private answer(value: ToolResult, revision: McpRevision): Answer {
     const { resultSize } = this.options;
     if (isLarge(value, resultSize)) return tooLarge(resultSize);
-    const result = this.encode(value, revision, tool);
+    const result = this.encoder.toolResult(value, revision);
     return isWithin(result, resultSize) ? { result } : tooLarge(resultSize);
-  }
-
-  /** A handler's own blocks may hold what JSON cannot carry. */
-  private encode(value: ToolResult, revision: McpRevision, tool: string): string {
-    try {
-      return this.encoder.toolResult(value, revision);
-    } catch (cause) {
-      const fault = new UnserialisableResultException('JSON cannot carry the result', { cause });
-      return this.encoder.toolResult(this.exceptions.toToolResult(fault, tool), revision);
-    }
   }
 
   private pagesFor(revision: McpRevision): ReadonlyMap<string | undefined, string> {
