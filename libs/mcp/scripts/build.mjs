@@ -1,6 +1,6 @@
 // Builds the publishable package: ESM and CommonJS, each with its declarations.
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const lib = fileURLToPath(new URL('..', import.meta.url));
@@ -11,4 +11,6 @@ for (const config of ['tsconfig.lib.json', 'tsconfig.cjs.json']) {
   const { status } = spawnSync(process.execPath, [tsc, '-p', `${lib}/${config}`], { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }
+// npm packs what lies beside package.json.
+for (const name of ['README.md', 'LICENSE']) copyFileSync(`${lib}/../../${name}`, `${lib}/${name}`);
 writeFileSync(`${lib}/dist/cjs/package.json`, '{ "type": "commonjs" }\n');
