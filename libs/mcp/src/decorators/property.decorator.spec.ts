@@ -125,6 +125,20 @@ describe('@McpProperty', () => {
     expect(propertiesOf(PageDto).limit).toEqual({ type: 'integer', default: 20 });
   });
 
+  it('holds in every group', () => {
+    class GroupedDto {
+      @v.IsString({ groups: ['create'] })
+      @McpProperty({ description: 'Who', schema: { maxLength: 3 } })
+      name: string;
+      @McpProperty({ description: 'Why' }) reason: string;
+    }
+    const view = { groups: ['create'], whitelist: true };
+    expect(dtoContract(GroupedDto, { view }).schema['properties']).toEqual({
+      name: { type: 'string', maxLength: 3, description: 'Who' },
+      reason: { type: 'string', description: 'Why' },
+    });
+  });
+
   it('refuses at boot a schema that is none, saying where', async () => {
     const refused = async (schema: JsonSchema) => {
       class BrokenDto {

@@ -60,6 +60,7 @@ export function McpProperty(options: McpPropertyOptions): PropertyDecorator {
       if (value !== undefined && !isRight(value))
         throw new TypeError(`${place}: ${name} has to be ${expected}`);
     }
-    Allow({ context: { [PROPERTY_CONTEXT]: options } })(target, property);
+    // In every group, as it says nothing that a group could take back.
+    Allow({ always: true, context: { [PROPERTY_CONTEXT]: options } })(target, property);
   };
 }
