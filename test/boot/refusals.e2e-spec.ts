@@ -398,6 +398,23 @@ describe('options that nothing reads', () => {
     const none = McpModule.forRootAsync({ useFactory: () => undefined as never });
     expect((await refusal(rootOf({}, none))).message).toContain('the factory gave no options');
   });
+
+  it('are missed by name when none are given at all', async () => {
+    const error = await refusal(rootOf({}, McpModule.forRoot(undefined as never)));
+    expect([error.name, error.message]).toEqual([
+      'InvalidOptionException',
+      "McpModule: option `name` is required: McpModule.forRoot({ name: 'my-api', version: '1.0.0' })",
+    ]);
+  });
+
+  it.each([undefined, {}])('are missed by name when no factory is given: %j', async (given) => {
+    const error = await refusal(rootOf({}, McpModule.forRootAsync(given as never)));
+    expect([error.name, error.message]).toEqual([
+      'InvalidOptionException',
+      'McpModule: option `useFactory` is required: ' +
+        "McpModule.forRootAsync({ useFactory: () => ({ name: 'my-api', version: '1.0.0' }) })",
+    ]);
+  });
 });
 
 describe('DTOs that cannot be published', () => {

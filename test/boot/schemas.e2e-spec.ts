@@ -94,6 +94,27 @@ class StatedDefaultDto {
   @McpProperty({ default: 20 })
   limit?: number;
 }
+class ContradictionDto {
+  @IsString()
+  @IsInt()
+  never: unknown;
+}
+class ContradictionInListDto {
+  @IsOptional()
+  @IsIn(['a'])
+  @IsIn(['b'])
+  never?: string;
+}
+class ContradictingContainersDto {
+  @IsString()
+  @IsString({ each: true })
+  value: unknown;
+}
+class OwnContradictionDto {
+  @IsInt()
+  @McpProperty({ schema: { type: 'string' } })
+  never: unknown;
+}
 enum Level {
   Low = 1,
   High = 2,
@@ -163,6 +184,29 @@ const REFUSALS: [string, McpToolOptions, ...string[]][] = [
     input(DateDto),
     'DateDto.when: @IsDate() refuses every JSON value',
     'add @Type(() => Date)',
+  ],
+  [
+    'ContradictoryRulesException',
+    input(ContradictionDto),
+    'ContradictionDto.never: the rule isInt and the rule isString exclude each other',
+    'no value is both an integer and a string; correct one of them, or leave it out',
+  ],
+  [
+    'ContradictoryRulesException',
+    input(ContradictionInListDto),
+    'ContradictionInListDto.never: the rule isIn and another one exclude each other',
+    'their lists of values have none in common',
+  ],
+  [
+    'ContradictoryRulesException',
+    input(ContradictingContainersDto),
+    'ContradictingContainersDto.value: the rule isString',
+    'no value is both a string and an array',
+  ],
+  [
+    'ContradictoryRulesException',
+    input(OwnContradictionDto),
+    'OwnContradictionDto.never: the rule isInt and the schema of @McpProperty() exclude each other',
   ],
   ['CollectionWithoutTypeException', input(MapDto), 'MapDto.counts: ', 'add @Type(() => String)'],
   [
@@ -347,6 +391,14 @@ describe('options of schemas that cannot be meant', () => {
       "RefusedTools.run: McpModule has validation: 'app', but no pipe of the application reaches this handler. " +
         "Bind one, app.useGlobalPipes(new ValidationPipe({ transform: true })), or write validation: 'auto'.",
     );
+  });
+
+  it.each([
+    ['a Standard Schema', { input: z.object({ name: z.string() }) }],
+    ['a JSON Schema', { input: { type: 'object' } }],
+    ['no arguments', {}],
+  ])("validation: 'app' says nothing of a tool with %s, which no pipe validates", async (_, options) => {
+    await expect(refusal(toolsOf(options), { validation: 'app' })).rejects.toThrow('the application started');
   });
 
   it('validation that is none of the three', async () => {

@@ -10,16 +10,19 @@ import {
 import { APP_PIPE } from '@nestjs/core';
 import {
   useContainer,
+  IsDate,
   IsInt,
+  IsOptional,
   IsString,
   Validate,
   ValidatorConstraint,
   type ValidatorConstraintInterface,
 } from 'class-validator';
-import { McpModule, McpTool, type McpModuleOptions } from 'nest-mcp';
+import { McpModule, McpProperty, McpTool, type McpModuleOptions } from 'nest-mcp';
 import { z } from 'zod';
 import { ADAPTERS, startApp, type AppOptions, type RunningApp } from '../support/app.js';
 import { callTool, modern, textOf, type Json } from '../support/wire.js';
+import { CapturedLog } from './captured-log.js';
 import { counts, WordDto } from './counted-word.dto.js';
 
 const seen: unknown[] = [];
@@ -170,6 +173,145 @@ describe("groups of the application's ValidationPipe", () => {
         '- size: is required',
         'Invalid arguments for save:',
       ]);
+    });
+  });
+});
+
+describe("a Date without @Type() under the application's ValidationPipe", () => {
+  class DatedDto {
+    @IsDate()
+    when: Date;
+  }
+  class DatedTools {
+    @McpTool()
+    at({ when }: DatedDto): string {
+      return when.toISOString();
+    }
+  }
+  const args = { when: '2024-01-02T03:04:05Z' };
+
+  it('refuses the start, as no call could succeed', async () => {
+    for (const options of [{ transform: true }, { whitelist: true }]) {
+      await expect(
+        within(rootOf({}, DatedTools), withPipe(new ValidationPipe(options)), async () => undefined),
+      ).rejects.toThrow(
+        'DatedTools.at: DatedDto.when: @IsDate() refuses every JSON value here; add @Type(() => Date), or use @IsDateString()',
+      );
+    }
+  });
+
+  it.each<[string, Partial<McpModuleOptions>, AppOptions]>([
+    ['the library validates', {}, {}],
+    [
+      'the library validates beside the pipe',
+      { validation: 'own' },
+      withPipe(new ValidationPipe({ transform: true })),
+    ],
+    [
+      'the pipe converts to declared types',
+      {},
+      withPipe(new ValidationPipe({ transform: true, transformOptions: { enableImplicitConversion: true } })),
+    ],
+  ])('works where %s', async (_, options, app) => {
+    await within(rootOf(options, DatedTools), app, async ({ mcp }) => {
+      expect(textOf((await callTool(mcp, 'at', args)).result)).toBe('2024-01-02T03:04:05.000Z');
+    });
+  });
+});
+
+describe('the default of a property', () => {
+  class PageDto {
+    @IsInt()
+    limit = 20;
+  }
+  class StatedDto {
+    @IsOptional()
+    @IsInt()
+    @McpProperty({ default: 20 })
+    limit?: number;
+  }
+  class PageTools {
+    @McpTool()
+    page(args: PageDto): { limit: number } {
+      return { limit: args.limit };
+    }
+  }
+  class StatedTools {
+    @McpTool()
+    page(args: StatedDto): { limit?: number } {
+      return { limit: args.limit };
+    }
+  }
+  const published = { type: 'integer', default: 20 };
+
+  it.each<[string, Type, AppOptions, Json, Json]>([
+    ['is published where it is given', PageTools, {}, published, { limit: 20 }],
+    [
+      'is published where the pipe makes an instance',
+      PageTools,
+      withPipe(new ValidationPipe({ transform: true })),
+      published,
+      { limit: 20 },
+    ],
+    [
+      'is published where the pipe writes its instance back as a plain object',
+      PageTools,
+      withPipe(new ValidationPipe({ whitelist: true })),
+      published,
+      { limit: 20 },
+    ],
+    [
+      'is not published where the pipe hands on what was sent',
+      PageTools,
+      withPipe(new ValidationPipe()),
+      { type: 'integer' },
+      {},
+    ],
+    [
+      'is not published there where it is only stated, and the application starts',
+      StatedTools,
+      withPipe(new ValidationPipe()),
+      { type: 'integer' },
+      {},
+    ],
+  ])('%s', async (_, tools, options, limit, seen) => {
+    await within(rootOf({}, tools), options, async ({ mcp }) => {
+      const { result } = await modern(mcp, 'tools/list');
+      const [tool] = result['tools'] as [{ inputSchema: Json }];
+      expect(tool.inputSchema).toEqual({
+        type: 'object',
+        properties: { limit },
+        additionalProperties: false,
+      });
+      expect((await callTool(mcp, 'page', {})).result['structuredContent']).toEqual(seen);
+    });
+  });
+});
+
+describe('a DTO that no decorator describes', () => {
+  class BareDto {
+    query?: string;
+  }
+  class BareTools {
+    @McpTool()
+    find(_args: BareDto): string {
+      return 'found';
+    }
+  }
+
+  it('is warned of at start, and its tool takes no arguments', async () => {
+    const logger = new CapturedLog();
+    await within(rootOf({}, BareTools, WordTools), { logger }, async ({ mcp }) => {
+      const warnings = logger.of('warn').filter((line) => line.includes('decorated'));
+      expect(warnings).toEqual([
+        expect.stringContaining(
+          'BareTools.find: BareDto has no decorated property, so the tool takes no arguments',
+        ),
+      ]);
+      expect(textOf((await callTool(mcp, 'find', {})).result)).toBe('found');
+      expect(textOf((await callTool(mcp, 'find', { query: 'a' })).result)).toBe(
+        'Invalid arguments for find:\n- query: is not a known member (none is known here)',
+      );
     });
   });
 });

@@ -71,16 +71,25 @@ export class Bench {
     const { dto, assuming } = this.entry;
     try {
       const instance = plainToInstance(dto as new () => object, copyOf(raw), assuming);
-      return { instance, errors: await validate(instance, { forbidUnknownValues: false }) };
+      const errors = await validate(instance, { forbidUnknownValues: false });
+      // A call refuses every Date that is none, as if each had the rule that says so.
+      const isDateless = errors.length === 0 && hasInvalidDate(instance);
+      return { instance, errors: isDateless ? [failed('isDate')] : errors };
     } catch {
       // Either of the two stumbled over the value, so it does not get through.
-      const constraints = { [CRASH]: 'threw' };
-      return {
-        instance: undefined,
-        errors: [Object.assign(new ValidationError(), { property: '', constraints })],
-      };
+      return { instance: undefined, errors: [failed(CRASH)] };
     }
   }
+}
+
+function failed(rule: string): ValidationError {
+  return Object.assign(new ValidationError(), { property: '', constraints: { [rule]: 'failed' } });
+}
+
+function hasInvalidDate(value: unknown): boolean {
+  if (value instanceof Date) return Number.isNaN(value.getTime());
+  if (value instanceof Map || value instanceof Set) return [...value.values()].some(hasInvalidDate);
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasInvalidDate);
 }
 
 export function deepFreeze<T>(value: T): T {

@@ -19,13 +19,15 @@ import { ExceptionMapper } from './execution/exception.mapper.js';
 import { HandlerFactory } from './execution/handler.factory.js';
 import { MCP_OPTIONS, MCP_SETTINGS, MODULE_CLASS } from './mcp.constants.js';
 import type { McpModuleAsyncOptions, McpModuleOptions } from './mcp.options.js';
-import { settingsOf } from './mcp.settings.js';
+import { InvalidOptionException, settingsOf } from './mcp.settings.js';
 import { McpServer } from './server/mcp.server.js';
 import { BodyGate } from './transport/http/body-gate.js';
 import { HttpTransport } from './transport/http/http.transport.js';
 import { createEndpointController, decorate, undecorator } from './transport/http/mcp-endpoint.controller.js';
 
 const DEFAULT_PATH = 'mcp';
+const NO_FACTORY =
+  "is required: McpModule.forRootAsync({ useFactory: () => ({ name: 'my-api', version: '1.0.0' }) })";
 const ENDPOINT = Symbol.for('nest-mcp:endpoint-class');
 
 /**
@@ -52,15 +54,17 @@ export class McpModule implements NestModule, OnApplicationBootstrap {
 
   /** With options that are known where the module is declared. */
   static forRoot(options: McpModuleOptions): DynamicModule {
-    const endpoint = createEndpointController(options.path ?? DEFAULT_PATH, options.http?.decorators ?? []);
-    return moduleWith(endpoint, [{ provide: MCP_OPTIONS, useValue: options }]);
+    const endpoint = createEndpointController(options?.path ?? DEFAULT_PATH, options?.http?.decorators ?? []);
+    return moduleWith(endpoint, [{ provide: MCP_OPTIONS, useValue: options ?? {} }]);
   }
 
   /** With options that a factory makes from other providers, for example a config service. */
-  static forRootAsync({ path, imports, inject, useFactory }: McpModuleAsyncOptions): DynamicModule {
+  static forRootAsync(given: McpModuleAsyncOptions): DynamicModule {
+    const { path, imports, inject, useFactory } = given ?? {};
     const endpoint = createEndpointController(path ?? DEFAULT_PATH, []);
     const undecorate = undecorator(endpoint);
     const make = async (...deps: unknown[]): Promise<McpModuleOptions> => {
+      if (typeof useFactory !== 'function') throw new InvalidOptionException('useFactory', NO_FACTORY);
       const options = await useFactory(...(deps as never[]));
       undecorate();
       decorate(endpoint, options?.http?.decorators ?? []);

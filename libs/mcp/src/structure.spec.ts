@@ -89,7 +89,7 @@ const SCHEMA_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   walk: [],
   metadata: [],
   messages: ['metadata', 'walk'],
-  check: ['messages'],
+  check: ['messages', 'walk'],
   dto: ['metadata', 'messages', 'check', 'walk'],
   foreign: ['messages', 'check', 'walk'],
   forms: ['walk'],

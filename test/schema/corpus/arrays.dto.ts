@@ -203,12 +203,6 @@ export class StringSetDto {
   names: Set<string>;
 }
 
-export class ContradictingContainersDto {
-  @IsString()
-  @IsString({ each: true })
-  value: unknown;
-}
-
 export const entries: readonly CorpusEntry[] = [
   property(ArrayDto, 'values', [[], [1, 'a', null]], ['a', {}, null, undefined]),
   property(ArraySizesDto, 'values', [[1], [1, 2, 3]], [[], [1, 2, 3, 4], 'abc', { length: 2 }]),
@@ -265,5 +259,4 @@ export const entries: readonly CorpusEntry[] = [
   property(TupleDto, 'point', [[1, 2]], [[1], [1, 2, 3], ['1', '2']]),
   property(UnnamedListDto, 'list', [['a'], [], undefined], ['a']),
   property(StringSetDto, 'names', [['a', 'b'], []], [[1]], { pool: [['a', 'a']] }),
-  property(ContradictingContainersDto, 'value', [], ['a', ['a']]),
 ];

@@ -168,18 +168,6 @@ export class ValidateByDto {
   lucky: number;
 }
 
-export class ContradictionDto {
-  @IsString()
-  @IsInt()
-  never: unknown;
-}
-
-export class ContradictionInListDto {
-  @IsIn(['a'])
-  @IsIn(['b'])
-  never: string;
-}
-
 export class AnyObjectDto {
   @IsObject()
   meta: object;
@@ -231,8 +219,6 @@ export const entries: readonly CorpusEntry[] = [
   property(InstanceDto, 'map', [], ['text', {}]),
   property(PromiseDto, 'later', ['text'], [1]),
   property(ValidateByDto, 'lucky', [7], [8, '7']),
-  property(ContradictionDto, 'never', [], ['a', 1]),
-  property(ContradictionInListDto, 'never', [], ['a', 'b']),
   property(AnyObjectDto, 'meta', [{}, { a: [1] }], ['{}', [], null]),
   whole(SearchDto, {
     accepts: [

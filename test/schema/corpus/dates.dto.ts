@@ -97,5 +97,5 @@ export const entries: readonly CorpusEntry[] = [
   property(DatesDto, 'days', [['2024-06-01'], []], [['banana'], '2024-06-01'], { pool: [POOL, [null]] }),
   property(IsoDatesDto, 'days', [['2024-06-01']], [['banana'], [1]]),
   property(TextDateDto, 'at', ['2024-06-01T10:00:00Z'], ['2024-06-31'], { pool: POOL }),
-  property(TypedDateDto, 'when', ['2024-06-01', undefined], [], { pool: POOL }),
+  property(TypedDateDto, 'when', ['2024-06-01', undefined], ['banana'], { pool: POOL }),
 ];

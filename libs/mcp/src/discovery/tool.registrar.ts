@@ -20,7 +20,7 @@ import { HandlerExplorer, type FoundTool } from './handler.explorer.js';
 import { bindParameters } from './parameter.binder.js';
 import { assertProtected } from './protection.check.js';
 import type { ToolRegistration } from './registration.js';
-import { validationPlan } from './validation.plan.js';
+import { type ValidationPlan, validationPlan } from './validation.plan.js';
 
 const LEGAL_NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 const SAFE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
@@ -59,20 +59,29 @@ export class ToolRegistrar {
     checkOptions(options, where);
     assertProtected(location, this.config);
     const input = bindParameters(location, options.input);
-    const plan = validationPlan(location, this.config, this.settings.validation);
+    const isDto = input !== undefined && schemaKind(input).kind === 'dto';
+    const plan: ValidationPlan = isDto
+      ? validationPlan(location, this.config, this.settings.validation)
+      : { isByApp: false };
     const { unknownMembers } = options;
     const contract = await contractOf(input, { unknownMembers, view: plan.view }, where);
     const output = await outputOf(options.output, where);
-    const isDto = contract.dto !== undefined;
+    this.checkTaken(contract, where);
     return {
       location,
       descriptor: descriptorOf(name, options, contract, output),
       contract,
-      isValidatedByApp: isDto && plan.isByApp,
+      isValidatedByApp: plan.isByApp,
       skipsValidationPipe: isDto && this.settings.validation === 'own',
       output,
       timeout: options.timeout,
     };
+  }
+
+  /** Mostly a class whose properties lack their decorators, and a client would never learn of them. */
+  private checkTaken({ dto, schema }: ArgumentsContract, where: string): void {
+    if (!dto || schema.properties !== undefined) return;
+    this.logger.warn(`${where}: ${dto.name} has no decorated property, so the tool takes no arguments`);
   }
 
   private checkName(name: string, where: string): string {

@@ -24,7 +24,8 @@ export function validationPlan(
   if (mode === 'app' && pipes.length === 0) throw new UnvalidatedHandlerException(location.where);
   const validating = pipes.filter(isValidationPipe);
   if (validating.length === 0) return { isByApp: mode === 'app' };
-  return { isByApp: true, view: viewOf(validating, location) };
+  const isOnly = validating.length === pipes.length;
+  return { isByApp: true, view: viewOf(validating, location, isOnly) };
 }
 
 /** Recognises Nest's own pipe and what extends it, as an instance or as a class. */
@@ -46,10 +47,13 @@ function boundPipes({ classRef, method }: HandlerLocation, config: ApplicationCo
 
 /** Options of the pipe that choose among a DTO's properties and rules. Protected in its types, and the same in Nest 11 and 12. */
 interface PipeInternals {
+  readonly isTransformEnabled?: boolean;
   readonly validatorOptions?: Pick<DtoView, 'groups' | 'strictGroups' | 'always' | 'whitelist'>;
   readonly transformOptions?: {
     readonly excludeExtraneousValues?: boolean;
     readonly groups?: readonly string[];
+    readonly enableImplicitConversion?: boolean;
+    readonly targetMaps?: readonly unknown[];
   };
 }
 
@@ -59,13 +63,30 @@ function viewOfPipe({ validatorOptions = {}, transformOptions = {} }: PipeIntern
   return { groups, strictGroups, always, whitelist, exposedOnly, exposeGroups };
 }
 
-/** Of several pipes the first that says something of a matter; one made per request says nothing yet. */
-function viewOf(pipes: readonly unknown[], { host }: HandlerLocation): DtoView {
-  const views = pipes.map((pipe) => {
+/**
+ * Of several pipes the first that says something of a matter; one made per request says nothing yet.
+ * @param isOnly no pipe of another kind is bound, which could make what it likes of the arguments
+ */
+function viewOf(pipes: readonly unknown[], { host }: HandlerLocation, isOnly: boolean): DtoView {
+  const made = pipes.map((pipe): PipeInternals => {
     const instance: unknown =
       typeof pipe === 'function' ? host.injectables.get(pipe as never)?.instance : pipe;
-    return viewOfPipe(instance ?? {});
+    return instance ?? {};
   });
-  const said = views.flatMap((view) => Object.entries(view).filter(([, value]) => Boolean(value)));
-  return Object.fromEntries(said.toReversed());
+  const said = made.flatMap((pipe) => Object.entries(viewOfPipe(pipe)).filter(([, value]) => Boolean(value)));
+  return {
+    ...Object.fromEntries(said.toReversed()),
+    typedOnly: isOnly && made.every(readsTypesOnly),
+    keepsPlain: made.every(handsOnPlain),
+  };
+}
+
+function readsTypesOnly({ isTransformEnabled, transformOptions = {} }: PipeInternals): boolean {
+  const { enableImplicitConversion, targetMaps } = transformOptions;
+  return isTransformEnabled !== undefined && !enableImplicitConversion && !targetMaps;
+}
+
+// With an option of class-validator's besides the one that Nest sets, it writes its instance back as a plain object.
+function handsOnPlain({ isTransformEnabled, validatorOptions = {} }: PipeInternals): boolean {
+  return isTransformEnabled === false && Object.keys(validatorOptions).length <= 1;
 }

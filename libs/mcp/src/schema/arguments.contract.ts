@@ -15,7 +15,8 @@ export interface ArgumentsContract {
   /** Takes off members that the schema does not know, where they are dropped and not refused. Never changes `raw`. */
   withoutUnknown?(raw: Record<string, unknown>): Record<string, unknown>;
   /**
-   * Checks raw JSON against the published schema. One line for each issue, none when it is valid. The first call
+   * Checks raw JSON against the schema; where unknown members are dropped, against its closed form, which what is
+   * left has to suit. One line for each issue, none when it is valid. The first call
    * may give a promise, as it loads the validator; later ones answer at once.
    */
   checkRaw(raw: Record<string, unknown>): readonly string[] | Promise<readonly string[]>;

@@ -60,6 +60,34 @@ describe('the output contract', () => {
     expect(await send(z.array(z.string()), ['a'])).toEqual({ json: ['a'] });
   });
 
+  it('sends what the schema takes as it is, also where one of its alternatives would drop members', async () => {
+    const bounded = z.union([z.object({ n: z.string().min(5) }), z.object({ n: z.string(), b: z.number() })]);
+    expect(await send(bounded, { n: 'abc', b: 1 })).toEqual({ json: { n: 'abc', b: 1 } });
+    const scores = z.union([z.object({ error: z.string() }).partial(), z.record(z.string(), z.number())]);
+    const contract = await outputContract(scores);
+    expect(await contract.check({ x: 1, y: 2 })).toEqual({ json: { x: 1, y: 2 } });
+    const raw = { oneOf: [{ type: 'object', additionalProperties: false }, {}] };
+    expect(await send(raw, { a: 1 })).toEqual({ json: { a: 1 } });
+    const unevaluated = {
+      anyOf: [{ type: 'object', additionalProperties: false }, { $ref: '#/$defs/a' }],
+      $defs: { a: { properties: { a: {} }, unevaluatedProperties: false } },
+    };
+    expect(await send(unevaluated, { a: 1 })).toEqual({ json: { a: 1 } });
+  });
+
+  it('refuses a result whose members are named like inherited ones beside listed objects', async () => {
+    for (const name of ['toString', 'valueOf']) {
+      const issues = [`a.${name}: is not an allowed member name`];
+      for (const listed of [{ enum: [{ x: 1 }] }, { const: { x: 1 } }]) {
+        const schema = { type: 'object', properties: { a: listed } };
+        expect(await send(schema, { a: { [name]: 1 } })).toEqual({ issues });
+        const contract = await outputContract(schema);
+        expect(await contract.check({ a: { [name]: 1 } })).toEqual({ issues });
+      }
+    }
+    expect(await send({ type: 'object' }, { toString: 1 })).toEqual({ json: { toString: 1 } });
+  });
+
   it('of a schema that is not sound is refused at boot', async () => {
     const boot = async (schema: unknown) => (await outputContract(schema as McpSchema)).prepare();
     await expect(boot({ type: 'strnig' })).rejects.toMatchObject({ name: 'InvalidSchemaException' });

@@ -5,6 +5,7 @@ import { assertReadable, compileForeign } from './foreign/foreign-schema.js';
 import { assertOwnFragments } from './dto/own-fragments.js';
 import { type Class, freezeSchema, type JsonSchema } from './json-schema.js';
 import { ownCopy } from './foreign/raw.contract.js';
+import { guardArguments } from './check/argument-guard.js';
 import { LazyCheck } from './check/schema-check.js';
 import { type McpSchema, schemaKind } from './schema-kind.js';
 import { standardJsonSchema } from './foreign/standard-json-schema.js';
@@ -20,7 +21,7 @@ export interface OutputContract {
   readonly schema: JsonSchema;
   /** A Standard Schema's own pass over the handler's value; absent for DTOs and raw schemas. */
   parse?(value: unknown): Promise<{ value: unknown } | { issues: string[] }>;
-  /** Takes a plain JSON value, removes the members the schema does not know, and checks the rest. */
+  /** Takes a plain JSON value, and checks it; where it is refused, without the members the schema does not know. */
   check(json: unknown): Checked | Promise<Checked>;
   /** Compiles at boot what has to be sound before the first call. */
   prepare(): void | Promise<void>;
@@ -57,13 +58,31 @@ function foreignOutput(schema: JsonSchema): OutputContract {
 }
 
 function checkWith(schema: JsonSchema, check: LazyCheck): OutputContract['check'] {
-  return (value) => {
-    const json = dropUnknown(schema, value);
-    const issues = check.of(json);
-    return Array.isArray(issues) ? verdict(json, issues) : issues.then((found) => verdict(json, found));
+  const judge = (json: unknown, judged: (issues: string[]) => Checked | Promise<Checked>) => {
+    const issues = issuesOf(check, json);
+    return Array.isArray(issues) ? judged(issues) : issues.then(judged);
   };
+  return (value) =>
+    judge(value, (issues) => {
+      // What the schema takes is sent as it is: of alternatives, the one that fits may not be the one that drops.
+      if (issues.length === 0) return { json: value };
+      const json = dropUnknown(schema, value);
+      if (json === value) return { issues };
+      return judge(json, (left) => (left.length === 0 ? { json } : { issues: left }));
+    });
 }
 
-function verdict(json: unknown, issues: string[]): Checked {
-  return issues.length === 0 ? { json } : { issues };
+function issuesOf(check: LazyCheck, json: unknown): string[] | Promise<string[]> {
+  const failed = (error: unknown) => {
+    // The comparison with a listed object calls members that every object inherits, where a result has its own.
+    const fault = guardArguments(json);
+    if (fault === undefined) throw error;
+    return [fault];
+  };
+  try {
+    const issues = check.of(json);
+    return Array.isArray(issues) ? issues : issues.catch(failed);
+  } catch (error) {
+    return failed(error);
+  }
 }

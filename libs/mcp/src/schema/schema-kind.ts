@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Class, JsonSchema } from './json-schema.js';
-import { UnknownSchemaKindException } from './unusable-schema.exception.js';
+import { UnknownSchemaKindException, UnwrappedSchemasException } from './unusable-schema.exception.js';
 
 /** A DTO class, a Standard Schema, or a JSON Schema as it stands. */
 export type McpSchema = Class | StandardSchemaV1 | JsonSchema;
@@ -16,7 +16,13 @@ export function schemaKind(schema: unknown): KnownSchema {
   // First, as some libraries' schemas are functions.
   if (isStandardSchema(schema)) return { kind: 'standard', schema };
   if (isOwnClass(schema)) return { kind: 'dto', schema };
-  if (isPlainObject(schema)) return { kind: 'raw', schema };
+  if (isPlainObject(schema)) {
+    const { properties } = schema;
+    const members = [schema, properties].filter(isPlainObject).flatMap((held) => Object.values(held));
+    const member = members.find(isStandardSchema);
+    if (member) throw new UnwrappedSchemasException(member['~standard'].vendor);
+    return { kind: 'raw', schema };
+  }
   throw new UnknownSchemaKindException(describe(schema));
 }
 

@@ -46,6 +46,19 @@ export class DateWithoutTypeException extends SchemaException {
   }
 }
 
+/** Rules of which no value meets all. */
+export class ContradictoryRulesException extends SchemaException {
+  constructor(dto: Class, property: string, [one, other]: readonly [string, string?], reason: string) {
+    super(
+      dto,
+      property,
+      other === undefined
+        ? `${one} contradicts itself: ${reason}; correct it`
+        : `${one} and ${one === other ? 'another one' : other} exclude each other: ${reason}; correct one of them, or leave it out`,
+    );
+  }
+}
+
 /** A `Map` or `Set` that class-transformer is not told to make, so that the handler would get something else. */
 export class CollectionWithoutTypeException extends SchemaException {
   constructor(dto: Class, property: string, collection: 'Map' | 'Set') {
@@ -93,7 +106,7 @@ export class ExcludedPropertyException extends SchemaException {
     super(
       dto,
       property,
-      '@Exclude() keeps it from being read, and its rules refuse its absence; write @Exclude({ toPlainOnly: true }), or add @IsOptional()',
+      '@Exclude(), or an @Expose() for other groups, keeps it from being read, and its rules refuse its absence; write @Exclude({ toPlainOnly: true }), or add @IsOptional()',
     );
   }
 }

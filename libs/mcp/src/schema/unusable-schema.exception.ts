@@ -15,6 +15,20 @@ export class UnknownSchemaKindException extends UnusableSchemaException {
   }
 }
 
+/** An object of Standard Schemas by name, which is none itself. */
+export class UnwrappedSchemasException extends UnusableSchemaException {
+  constructor(vendor: string) {
+    const wrapped = WRAPPED[vendor] ?? 'as one object schema of its library';
+    super(`an object whose members are schemas is no schema itself; wrap it: ${wrapped}`);
+  }
+}
+
+const WRAPPED: Readonly<Record<string, string>> = {
+  zod: 'z.object({ … })',
+  valibot: 'v.object({ … })',
+  arktype: 'type({ … })',
+};
+
 /** A Standard Schema of a library that offers no JSON Schema for it. */
 export class NoJsonSchemaException extends UnusableSchemaException {
   constructor(vendor: string) {
@@ -37,13 +51,14 @@ export class MissingConverterException extends UnusableSchemaException {
 
 /** A Standard Schema with a type that its library can't write as JSON Schema. */
 export class UnrepresentableSchemaException extends UnusableSchemaException {
-  constructor(vendor: string, side: 'input' | 'output', cause: unknown) {
+  /** @param place where the type stands, if the library tells */
+  constructor(vendor: string, side: 'input' | 'output', cause: unknown, place?: string) {
     const mend =
       side === 'input'
         ? 'take what JSON has (a date as text) and convert it in the schema'
         : 'end with a type that JSON has, in zod by .transform(…).pipe(z.string()), in valibot by a schema after v.transform()';
     super(
-      `the ${side} of the ${vendor} schema can't be written as JSON Schema: ${messageOf(cause)}; ${mend}`,
+      `the ${side} of the ${vendor} schema can't be written as JSON Schema: ${messageOf(cause)}${place === undefined ? '' : ` (at ${place})`}; ${mend}`,
       {
         cause,
       },

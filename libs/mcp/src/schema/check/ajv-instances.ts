@@ -3,13 +3,15 @@ import type {
   Ajv,
   CodeKeywordDefinition,
   ErrorObject,
+  KeywordCxt,
   KeywordDefinition,
   Options,
 } from 'ajv';
 import type { JsonSchema } from '../json-schema.js';
-import { type Dialect, mentions } from './schema-dialect.js';
+import { type Dialect, mentions } from '../schema-dialect.js';
 import { bounded, BRANCHING } from './evaluation-budget.js';
-import { hasRepeatedItem } from './unique-items.js';
+import { isMultipleOf } from './multiple-of.js';
+import { hasRepeatedItem } from '../walk/unique-items.js';
 
 /** Two compilers of one dialect: one whose checks stop at the first error, and one whose checks find all of them. */
 export type Compilers = Readonly<Record<'first' | 'all', Pick<Ajv, 'compile'>>>;
@@ -90,11 +92,31 @@ function equip(ajv: Ajv, template: typeof CodeTemplate): Ajv {
   // A schema may call itself anything; of old, `id` was what `$id` is now, and ajv throws for it.
   ajv.removeKeyword('id').removeKeyword('uniqueItems').addKeyword(UNIQUE_ITEMS);
   for (const annotation of ANNOTATIONS) ajv.addKeyword(annotation);
+  const multipleOf = ajv.getKeyword('multipleOf') as CodeKeywordDefinition;
+  ajv.removeKeyword('multipleOf').addKeyword(decimal(multipleOf, template));
   for (const keyword of BRANCHING) {
     const definition = ajv.getKeyword(keyword) as CodeKeywordDefinition;
     ajv.removeKeyword(keyword).addKeyword(bounded(definition, template));
   }
   return ajv;
+}
+
+/**
+ * ajv's own divides as floating-point numbers do, and no digits of `multipleOfPrecision` suit all: few take for
+ * multiples what lies beside those of a large integer, and many refuse those of a fraction that are large.
+ */
+function decimal(definition: CodeKeywordDefinition, template: typeof CodeTemplate): CodeKeywordDefinition {
+  return {
+    ...definition,
+    code(context: KeywordCxt, ruleType?: string) {
+      if (Number.isInteger(context.schema)) {
+        definition.code(context, ruleType);
+        return;
+      }
+      const isMultiple = context.gen.scopeValue('func', { ref: isMultipleOf });
+      context.fail(template`!${isMultiple}(${context.data}, ${context.schemaCode})`);
+    },
+  };
 }
 
 function ajvModule(dialect: Dialect): Promise<AjvModule> {

@@ -11,6 +11,17 @@ describe('compileSchema', () => {
     expect(check(Array(2_000).fill(1))).toHaveLength(1);
   });
 
+  it('tells multiples exactly, of integers as of fractions', async () => {
+    const takes = async (value: number, multipleOf: number) =>
+      (await compileSchema({ multipleOf }))(value) === null;
+    expect(await takes(19.99, 0.01)).toBe(true);
+    expect(await takes(19.995, 0.01)).toBe(false);
+    expect(await takes(9_007_199_254_740_991, 2)).toBe(false);
+    expect(await takes(86_400_000_001, 86_400_000)).toBe(false);
+    expect(await takes(172_800_000, 86_400_000)).toBe(true);
+    expect(await takes(5.000000000000001, 5)).toBe(false);
+  });
+
   it('asserts no format and does not follow what it can not find', async () => {
     expect((await compileSchema({ format: 'email' }))('x')).toBeNull();
     await expect(compileSchema({ $ref: 'https://example.com' })).rejects.toThrow(/can't resolve reference/);

@@ -1,10 +1,10 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { compilersFor, metaSchemaErrors } from './ajv-instances.js';
-import { countValues, withinBudget } from './evaluation-budget.js';
+import { countValues, withinBudget, withinFixedBudget } from './evaluation-budget.js';
 import { safeText } from '../issue-path.js';
 import type { JsonSchema } from '../json-schema.js';
 import { MAX_DETAILED_VALUES } from '../schema-bounds.js';
-import { type Dialect, dialectOf } from './schema-dialect.js';
+import { type Dialect, dialectOf } from '../schema-dialect.js';
 
 /** A compiled schema: null for a valid value, else what is wrong with it. */
 export type SchemaCheck = (value: unknown) => readonly ErrorObject[] | null;
@@ -34,7 +34,7 @@ export async function compileSchema(
     if (!isWithin(value, MAX_DETAILED_VALUES)) return errors;
     detailed ??= compilers.all.compile(schema);
     const all = detailed;
-    return withinBudget(value, () => all(value)) === undefined ? errors : (all.errors ?? errors);
+    return withinFixedBudget(value, () => all(value)) === undefined ? errors : (all.errors ?? errors);
   };
 }
 

@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonSchema } from '../json-schema.js';
 import type { PropertyFacts } from '../metadata/property-facts.js';
+import { rulesByProperty } from '../metadata/class-metadata.js';
 import { isOpen } from './schema-keywords.js';
+import { judgedBy } from './validator-rules.js';
 import { EnumTitlesException } from '../schema.exception.js';
 
 /** What is said of a value, and of its entries if it holds any. */
@@ -13,7 +15,7 @@ interface Pair {
 const ABOUT: Readonly<Record<string, readonly string[]>> = {
   ...about(['string'], ['minLength', 'maxLength', 'pattern']),
   ...about(['number', 'integer'], ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']),
-  // A multiple of a decimal fraction can't be told exactly.
+  // Not everyone tells a multiple of a decimal fraction exactly.
   ...about(['integer'], ['multipleOf']),
   ...about(['string', 'number', 'integer'], ['format']),
   ...about(['array'], ['minItems', 'maxItems', 'uniqueItems', 'items']),
@@ -33,15 +35,20 @@ const TWINS: Readonly<Record<string, string>> = {
  * that will judge the value. Nothing narrower than a type is added to what is checked on a condition.
  */
 export function addDescribed(
-  { swagger }: PropertyFacts,
+  facts: PropertyFacts,
   pair: Pair,
   { isList, isNested, isConditional }: { isList: boolean; isNested: boolean; isConditional: boolean },
 ): Pair & { readonly isChanged: boolean } {
+  const { swagger } = facts;
   if (!swagger) return { ...pair, isChanged: false };
   const fits = isList === swagger.isList;
-  const only = (said: JsonSchema) => (isConditional ? typeOf(said) : said);
-  const value = fits && (isList || !isNested) ? filled(pair.value, only(swagger.value)) : pair.value;
-  const element = fits && isList && !isNested ? filled(pair.element, only(swagger.element)) : pair.element;
+  const add = (schema: JsonSchema, said: JsonSchema, each: boolean) => {
+    const judged = judgedKeywords(facts, each);
+    const left = unjudged(isConditional ? typeOf(said) : said, judged);
+    return filled(judged.has('type') ? schema : narrowed(schema, left), left);
+  };
+  const value = fits && (isList || !isNested) ? add(pair.value, swagger.value, false) : pair.value;
+  const element = fits && isList && !isNested ? add(pair.element, swagger.element, true) : pair.element;
   const isChanged = JSON.stringify([value, element]) !== JSON.stringify([pair.value, pair.element]);
   return { value, element, isChanged };
 }
@@ -68,6 +75,30 @@ export function addTitles(
 
 function about(types: readonly string[], keywords: readonly string[]): Record<string, readonly string[]> {
   return Object.fromEntries(keywords.map((keyword) => [keyword, types]));
+}
+
+/**
+ * The keywords for all that rules judge, of the value itself or of each entry: also where a rule publishes none of
+ * it, as it can't be said exactly, or as the rule holds on a condition or in other groups only.
+ */
+function judgedKeywords({ dto, name, view, rules }: PropertyFacts, each: boolean): ReadonlySet<string> {
+  const { groups: _, ...everyGroup } = view;
+  const all = [...rules, ...(rulesByProperty(dto, everyGroup).get(name) ?? [])];
+  const judged = all.filter((rule) => Boolean(rule.each) === each).flatMap(judgedBy);
+  return new Set(judged.flatMap((keyword) => [keyword, TWINS[keyword] ?? keyword]));
+}
+
+// A type is what the whole is made of, and items are described apart.
+function unjudged(said: JsonSchema, judged: ReadonlySet<string>): JsonSchema {
+  const entries = Object.entries(said);
+  return Object.fromEntries(
+    entries.filter(([keyword]) => ['type', 'items'].includes(keyword) || !judged.has(keyword)),
+  );
+}
+
+/** An integer is a number, of which the compiler knows no more. */
+function narrowed(schema: JsonSchema, said: JsonSchema): JsonSchema {
+  return schema.type === 'number' && said.type === 'integer' ? { ...schema, type: 'integer' } : schema;
 }
 
 function filled(schema: JsonSchema, said: JsonSchema): JsonSchema {

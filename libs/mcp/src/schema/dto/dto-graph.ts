@@ -16,7 +16,7 @@ import {
   SharedNameException,
   StatedDefaultException,
 } from '../schema.exception.js';
-import { isExcluded, publishedName } from '../metadata/transform-metadata.js';
+import { isLetThrough, publishedName } from '../metadata/transform-metadata.js';
 import { rulesByProperty } from '../metadata/class-metadata.js';
 
 /** One property of a DTO, resolved. */
@@ -117,15 +117,15 @@ function defaultOf(
   { instance, values }: InitialValues,
 ): Pick<DtoProperty, 'isRequired' | 'defaultValue'> {
   const initial = values.get(name);
-  const isTaken =
-    initial !== undefined &&
-    (initial.value !== null || shape.isNullable) &&
-    builtInsTake(instance ?? {}, rules, initial.value, view);
-  const published = isTaken ? initial.json : undefined;
-  if (own.stated && JSON.stringify(own.stated.value) !== JSON.stringify(published))
+  const isAccepted = initial !== undefined && builtInsTake(instance ?? {}, rules, initial.value, view);
+  const isTaken = isAccepted && (initial.value !== null || shape.isNullable);
+  // Where no initialiser reaches the handler, none is a default, whatever states it.
+  const published = isTaken && !view.keepsPlain ? initial.json : undefined;
+  if (own.stated && !view.keepsPlain && JSON.stringify(own.stated.value) !== JSON.stringify(published))
     throw new StatedDefaultException(dto, name, own.stated.value);
   return {
-    isRequired: shape.isRequired && !isTaken,
+    // Also where the rules would spare its absence: it never is absent.
+    isRequired: (shape.isRequired && !isTaken) || (initial !== undefined && !isAccepted),
     ...(published === undefined ? {} : { defaultValue: published }),
   };
 }
@@ -138,7 +138,7 @@ function refuseExcluded(dto: Class, view: DtoView, { instance, values }: Initial
   if (view.direction === 'output') return;
   for (const [name, rules] of rulesByProperty(dto, view)) {
     const value = values.get(name)?.value;
-    if (isExcluded(dto, name, view) && !builtInsTake(instance ?? {}, rules, value, view))
+    if (!isLetThrough(dto, name, view) && !builtInsTake(instance ?? {}, rules, value, view))
       throw new ExcludedPropertyException(dto, name);
   }
 }
@@ -179,6 +179,7 @@ const PLAIN_SHAPE: PropertyShape = {
   element: {},
   nested: [],
   isMutated: false,
+  mayBeInvalidDate: false,
   isNullable: false,
   isNullableElement: false,
   isRequired: true,

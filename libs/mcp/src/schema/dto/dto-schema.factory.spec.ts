@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { Exclude, Expose, Type } from 'class-transformer';
 import * as v from 'class-validator';
-import { jsonSchemaOf } from './dto-schema.factory.js';
+import { McpProperty } from '../../decorators/property.decorator.js';
+import { dtoSchemaPlan, jsonSchemaOf } from './dto-schema.factory.js';
 import type { Class, JsonSchema } from '../json-schema.js';
 
 enum Priority {
@@ -232,6 +233,34 @@ describe('the schema of a DTO', () => {
       required: ['first_name'],
       additionalProperties: false,
     });
+  });
+
+  it.each([undefined, null, {}, 'text', () => NodeDto, String])(
+    'is that of a class, and not of %p',
+    (given) => {
+      expect(() => jsonSchemaOf(given as never)).toThrow(
+        new TypeError('jsonSchemaOf() takes a DTO class, as in jsonSchemaOf(SearchTicketsDto)'),
+      );
+    },
+  );
+
+  it('has no default where the handler is given the plain arguments', () => {
+    class PageDto {
+      @v.IsInt() limit = 20;
+      @v.IsOptional() @v.IsInt() @McpProperty({ default: 1 }) page?: number;
+      @v.IsInt() @v.Min(1) size = 0;
+    }
+    expect(dtoSchemaPlan(PageDto, { keepsPlain: true }).schema).toEqual({
+      type: 'object',
+      properties: {
+        limit: { type: 'integer' },
+        page: { type: 'integer' },
+        size: { type: 'integer', minimum: 1 },
+      },
+      required: ['size'],
+      additionalProperties: false,
+    });
+    expect(() => dtoSchemaPlan(PageDto)).toThrow('PageDto.page: @McpProperty() states the default 1');
   });
 
   it('is built once for a class and frozen at every depth', () => {

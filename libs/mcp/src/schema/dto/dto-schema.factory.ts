@@ -4,6 +4,7 @@ import { type Class, freezeSchema, type JsonSchema } from '../json-schema.js';
 import type { OwnFragment } from './own-fragments.js';
 import type { Container } from './property-type.resolver.js';
 import { MAX_NESTING } from '../schema-bounds.js';
+import { schemaKind } from '../schema-kind.js';
 import { mergeKeywords, orNull } from './schema-keywords.js';
 import { SchemaTooLargeException } from '../schema.exception.js';
 import { swaggerDescription } from '../metadata/swagger-metadata.js';
@@ -29,7 +30,17 @@ const plans = new WeakMap<Class, Map<string, DtoSchemaPlan>>();
  * @publicApi
  */
 export function jsonSchemaOf(dto: Class): JsonSchema {
+  if (!isDto(dto))
+    throw new TypeError('jsonSchemaOf() takes a DTO class, as in jsonSchemaOf(SearchTicketsDto)');
   return dtoSchemaPlan(dto).schema;
+}
+
+function isDto(value: unknown): boolean {
+  try {
+    return schemaKind(value).kind === 'dto';
+  } catch {
+    return false;
+  }
 }
 
 /** The schema of a DTO with the resolved classes it was built from, once per class and view. */

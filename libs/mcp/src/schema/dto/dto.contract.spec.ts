@@ -1,9 +1,12 @@
 import 'reflect-metadata';
 import { Expose, Transform, Type } from 'class-transformer';
 import * as v from 'class-validator';
+import { McpProperty } from '../../decorators/property.decorator.js';
 import type { ArgumentsContract } from '../arguments.contract.js';
 import { emptyContract } from '../contract.factory.js';
 import { dtoContract } from './dto.contract.js';
+import { dtoSchemaPlan } from './dto-schema.factory.js';
+import { InvalidDates } from './invalid-dates.js';
 import type { Class } from '../json-schema.js';
 
 type Raw = Record<string, unknown>;
@@ -59,6 +62,71 @@ describe('the arguments of a DTO', () => {
     });
     expect(await call(WhenDto, { when: 'banana' })).toEqual(['when: must be an ISO 8601 date and time']);
     expect(await call(WhenDto, { when: 5 })).toEqual(['when: must be a string']);
+  });
+
+  it('B13: refuses text that is no date wherever a Date is made of it, also without @IsDate()', async () => {
+    class MomentDto {
+      @McpProperty({}) at: Date;
+    }
+    class EventDto {
+      @McpProperty({}) when: Date;
+      @v.IsOptional() @Type(() => Date) @Expose({ name: 'ends_at' }) until?: Date;
+      @v.IsOptional() @v.IsArray() @Type(() => Date) days?: Date[];
+      @v.IsOptional() @v.ValidateNested({ each: true }) @Type(() => MomentDto) moments?: MomentDto[];
+      @v.IsOptional() @Type(() => Date) named?: Map<string, Date>;
+      @v.IsOptional() @v.ValidateNested() @Type(() => MomentDto) keyed?: Map<string, MomentDto>;
+      @v.ValidateIf(({ until }: EventDto) => until !== undefined) @v.IsDate() checked?: Date;
+      @v.IsOptional() @v.ValidateNested() @Type(() => EventDto) next?: object;
+    }
+    const when = '2024-01-02T03:04:05Z';
+    const date = new Date(when);
+    expect(await call(EventDto, { when, days: [when], named: { a: when }, next: { when } })).toEqual({
+      when: date,
+      days: [date],
+      named: new Map([['a', date]]),
+      next: { when: date },
+    });
+    const wrong = {
+      when: 'banana',
+      ends_at: 'banana',
+      days: [when, 'banana'],
+      moments: [{ at: when }, { at: 'banana' }],
+      named: { a: when, 'b c': 'banana' },
+      keyed: { x: { at: 'banana' } },
+      checked: 'banana',
+      next: { when: 'banana' },
+    };
+    const paths = [
+      'when',
+      'ends_at',
+      'days[1]',
+      'moments[1].at',
+      'named["b c"]',
+      'keyed.x.at',
+      'checked',
+      'next.when',
+    ];
+    const issues = (await call(EventDto, wrong)) as string[];
+    expect(issues.toSorted()).toEqual(
+      paths.map((path) => `${path}: must be an ISO 8601 date and time`).toSorted(),
+    );
+    expect(await call(EventDto, { when, checked: 'banana' })).toEqual([
+      'checked: must be an ISO 8601 date and time',
+    ]);
+  });
+
+  it('does not look for Dates where a rule does', () => {
+    class JudgedDto {
+      @v.IsDate() @Type(() => Date) when: Date;
+      @v.IsDate({ each: true }) @Type(() => Date) days: Date[];
+      @v.IsString() text: string;
+    }
+    class OpenDto {
+      @v.ValidateNested() @Type(() => JudgedDto) judged: JudgedDto;
+      @Type(() => Date) when: Date;
+    }
+    expect(InvalidDates.of(dtoSchemaPlan(JudgedDto).graph)).toBeUndefined();
+    expect(InvalidDates.of(dtoSchemaPlan(OpenDto).graph)).toBeInstanceOf(InvalidDates);
   });
 
   it('C1: names the entry of a list that is wrong', async () => {
@@ -298,7 +366,7 @@ describe("class-validator's run", () => {
       `sums: each value in sums ${amount}`,
     ]);
     expect(await call(CartDto, parsed('{"prices":[],"sums":[],"code":"\\ud800"}'))).toEqual([
-      "code: code's byte length must fall into (1, 4) range",
+      'code: byte length must fall into (1, 4) range',
     ]);
     expect(await call(CartDto, { prices: [], sums: [], items: [{ id: 'a' }, 5] })).toEqual([
       "items: All items's elements must be unique",

@@ -9,6 +9,7 @@ import { type DtoView, viewKey } from '../metadata/dto-view.js';
 import { validationIssues } from '../messages/issue-messages.js';
 import { type Class, freezeSchema, type JsonSchema } from '../json-schema.js';
 import { assertOwnFragments, type OwnFragment } from './own-fragments.js';
+import { InvalidDates } from './invalid-dates.js';
 import { LazyCheck } from '../check/schema-check.js';
 import { dropUnknown, openObjects } from '../walk/unknown-members.js';
 
@@ -35,6 +36,7 @@ class DtoContract implements ArgumentsContract {
   private readonly ownFragments: readonly OwnFragment[];
   private readonly hasRules: boolean;
   private readonly mutatesInput: boolean;
+  private readonly invalidDates: InvalidDates | undefined;
   private readonly check: LazyCheck;
 
   constructor(
@@ -44,12 +46,13 @@ class DtoContract implements ArgumentsContract {
   ) {
     const { schema, graph, ownFragments } = dtoSchemaPlan(dto, view);
     this.schema = unknownMembers === 'drop' ? freezeSchema(openObjects(schema)) : schema;
-    // Unknown to the closed schema, that is; the published one knows no such thing.
+    // Unknown to the closed schema, which also judges what is left; the published one knows no such thing.
     if (unknownMembers === 'drop') this.withoutUnknown = (raw) => dropUnknown(schema, raw) as Raw;
-    this.check = new LazyCheck(this.schema);
+    this.check = new LazyCheck(schema);
     this.ownFragments = ownFragments;
     this.hasRules = rulesOf(dto, view).length > 0;
     this.mutatesInput = graph.nodes.some(({ members }) => members.some(({ shape }) => shape.isMutated));
+    this.invalidDates = InvalidDates.of(graph);
     this.validatorOptions = validatorOptions(view);
     this.transformOptions = {
       targetMaps: impliedTypes(graph),
@@ -71,9 +74,9 @@ class DtoContract implements ArgumentsContract {
     // class-transformer deletes the member that tells variants apart from what it reads.
     const source: unknown = this.mutatesInput ? copyOf(raw) : raw;
     const value = plainToInstance(this.dto as new () => object, source, this.transformOptions);
-    if (!this.hasRules) return { value };
-    const errors = await this.validate(value);
-    return errors.length === 0 ? { value } : { issues: validationIssues(errors) };
+    const dates = this.invalidDates?.in(value) ?? [];
+    const errors = this.hasRules ? await this.validate(value) : [];
+    return errors.length + dates.length === 0 ? { value } : { issues: validationIssues(errors, dates) };
   }
 
   private async validate(value: object): Promise<ValidationError[]> {

@@ -19,7 +19,8 @@ export function refuseImpossible({
   hasTransform,
 }: PropertyFacts): void {
   if (view.direction === 'output' || hasTransform) return;
-  const isMadeDate = [declared, design, swagger?.type].some((one) => (one as unknown) === Date);
+  const types = view.typedOnly ? [declared] : [declared, design, swagger?.type];
+  const isMadeDate = types.some((one) => (one as unknown) === Date);
   const isDate = rules.some(
     (rule) => ['isDate', 'minDate', 'maxDate'].includes(ruleName(rule)) && !rule.validateIf,
   );

@@ -175,6 +175,21 @@ describe('what makes a property required', () => {
     expect(Object.isFrozen(shared)).toBe(false);
   });
 
+  it('takes no mark for a rule about entries, and every size for a whole number', () => {
+    class MarkedDto {
+      @v.IsOptional({ each: true }) @v.IsString() nick?: string;
+      @v.Allow({ each: true }) any: unknown;
+      @v.MinLength(1.5) @v.MaxLength(2.5) text: string;
+      @v.ArrayMinSize(-1) list: unknown[];
+    }
+    expect(propertiesOf(MarkedDto)).toEqual({
+      nick: { type: 'string' },
+      any: {},
+      text: { type: 'string', minLength: 2, maxLength: 2 },
+      list: { type: 'array', items: {} },
+    });
+  });
+
   it('takes an initialiser for none where the rules refuse it', () => {
     class DraftDto {
       @v.IsNotEmpty() @v.IsString() title = '';
@@ -185,7 +200,8 @@ describe('what makes a property required', () => {
       @v.Validate(Refusing) code = 'x';
     }
     const { title, page, sizes, size, limit, code } = propertiesOf(DraftDto);
-    expect(jsonSchemaOf(DraftDto).required).toEqual(['title', 'page', 'sizes']);
+    // Also where its absence would be spared: the initialiser stands in, and is refused.
+    expect(jsonSchemaOf(DraftDto).required).toEqual(['title', 'page', 'sizes', 'size']);
     expect([title, page, sizes, size].filter((schema) => schema && 'default' in schema)).toEqual([]);
     expect(limit).toEqual({ anyOf: [{ type: 'integer' }, { type: 'null' }], default: null });
     // A constraint of the application is not asked while the application starts.

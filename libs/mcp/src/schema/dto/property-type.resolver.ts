@@ -1,4 +1,5 @@
 import { type Presence, presenceOf } from '../metadata/condition-probe.js';
+import { refuseContradictions } from './contradictory-rules.js';
 import { addDescribed, addTitles } from './described-keywords.js';
 import type { Class, JsonSchema } from '../json-schema.js';
 import { refuseImpossible } from './impossible-property.js';
@@ -55,6 +56,8 @@ export interface PropertyShape {
   readonly impliedType?: Class;
   /** class-transformer removes a member of the value while it reads it. */
   readonly isMutated: boolean;
+  /** A Date is made of what is sent, and no rule sees to it that it is one. */
+  readonly mayBeInvalidDate: boolean;
   readonly isNullable: boolean;
   readonly isNullableElement: boolean;
   /** Whether it has to be sent, as far as anything but an initialiser says. */
@@ -96,6 +99,7 @@ export function resolveProperty(facts: PropertyFacts): PropertyShape {
   const container = containerOf(facts);
   const isHeld = container !== 'none';
   refuseImpossible(facts);
+  refuseContradictions(facts, presence, container);
   const nested = nestedUses(facts, container);
   const own = withoutNull(facts.own.schema ?? {});
   const inner = nested.length > 0 ? {} : builtInType(facts, isHeld);
@@ -117,6 +121,8 @@ export function resolveProperty(facts: PropertyFacts): PropertyShape {
     own.namesNull;
   if (isTypeAssumed(facts, container, nested)) notes.stricter.add('declared-type');
   noteRules(facts, presence, takesNothing && declaresNull, notes);
+  const mayBeInvalidDate = isDateUnjudged(facts, presence, isHeld);
+  if (mayBeInvalidDate) notes.looser.add('isDate');
   const titled = addTitles(facts, described, isHeld);
   return {
     container,
@@ -128,6 +134,7 @@ export function resolveProperty(facts: PropertyFacts): PropertyShape {
     nested,
     ...impliedTypeOf(facts, nested, isHeld),
     isMutated: nested.some(({ tag }) => tag && !tag.isKept),
+    mayBeInvalidDate,
     isNullable: takesNothing && declaresNull,
     isNullableElement: element?.isNullable ?? false,
     isRequired: isRequired(facts, presence),
@@ -169,10 +176,9 @@ function say(
   };
 }
 
-/** Clients hold a result to its formats, and nothing here does: only a Date is sure to be written in one. */
-function vouchedFor({ view, declared, design }: PropertyFacts, keywords: JsonSchema): JsonSchema {
-  const isDate = [declared, design].some((type) => (type as unknown) === Date);
-  if (view.direction !== 'output' || isDate) return keywords;
+/** Clients hold a result to its formats, and nothing here does: a row of a database has its dates in another one. */
+function vouchedFor({ view }: PropertyFacts, keywords: JsonSchema): JsonSchema {
+  if (view.direction !== 'output') return keywords;
   const { format: _format, ...rest } = keywords;
   return rest;
 }
@@ -186,7 +192,7 @@ function isRequired({ rules, swagger, isComputed, view }: PropertyFacts, presenc
 
 function containerOf({ rules, design, type, swagger }: PropertyFacts): Container {
   if ([design, type?.reflectedType].some((held) => (held as unknown) === Map)) return 'map';
-  if (rules.some(({ each }) => each)) return 'list';
+  if (rules.some((rule) => rule.each && isConstraint(rule))) return 'list';
   const own = mergeAll(rules.filter((rule) => !rule.each && !rule.validateIf).map(keywordsOf));
   if (isCollection(design))
     return own.type === undefined || own.type === 'array' || isSet(design) ? 'list' : 'none';
@@ -198,7 +204,8 @@ function containerOf({ rules, design, type, swagger }: PropertyFacts): Container
 function isTypeAssumed({ rules }: PropertyFacts, container: Container, nested: readonly DtoUse[]): boolean {
   if (nested.length > 0 && !rules.some(isNestedRule)) return true;
   const isSaid = rules.some(
-    (rule) => rule.each || isNestedRule(rule) || (!rule.validateIf && keywordsOf(rule).type),
+    (rule) =>
+      (rule.each && isConstraint(rule)) || isNestedRule(rule) || (!rule.validateIf && keywordsOf(rule).type),
   );
   return container !== 'none' && !isSaid;
 }
@@ -240,6 +247,18 @@ function builtInType({ declared, design, swagger, view }: PropertyFacts, isHeld:
     declared && !isCollection(declared) ? declared : isHeld ? swagger?.type : (design ?? swagger?.type);
   if (TEXT_TYPES.has(type) && (declared === type || view.direction === 'output')) return { type: 'string' };
   return BUILT_IN_TYPES.get(type) ?? {};
+}
+
+function isDateUnjudged(
+  { rules, declared, design, swagger }: PropertyFacts,
+  { isConditional }: Presence,
+  isHeld: boolean,
+): boolean {
+  if (![declared, design, swagger?.type].some((type) => (type as unknown) === Date)) return false;
+  const isJudged = rules.some(
+    (rule) => ruleName(rule) === 'isDate' && Boolean(rule.each) === isHeld && !rule.validateIf,
+  );
+  return isConditional || !isJudged;
 }
 
 function impliedTypeOf({ type, design, swagger }: PropertyFacts, nested: readonly DtoUse[], isHeld: boolean) {

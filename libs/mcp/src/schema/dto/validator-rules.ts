@@ -1,6 +1,6 @@
 import type { RuleMetadata } from '../metadata/class-metadata.js';
 import { isJsonObject, type JsonSchema } from '../json-schema.js';
-import { literalPattern, publishedPattern } from '../metadata/text-patterns.js';
+import { literalPattern, publishedPattern } from '../text-patterns.js';
 import { enumValues, hasReverseNames, isJsonPrimitive, noneOf, oneOf } from '../metadata/value-lists.js';
 
 type Constraints = readonly unknown[];
@@ -11,6 +11,8 @@ export interface ValidatorRule {
   readonly keywords: (constraints: Constraints) => JsonSchema;
   /** The keywords count only where the other rules, or the declared type, already say this type. */
   readonly onlyForType?: string;
+  /** Keywords for what it judges that have nothing to say where these constraints can't be said exactly. */
+  readonly judges?: readonly string[] | ((constraints: Constraints) => readonly string[]);
   /** What such a rule says where nothing says a type. */
   readonly whenOpen?: JsonSchema;
   /** Says whether the rule is content with a value that is missing, or null. A rule without it takes neither. */
@@ -94,6 +96,7 @@ const TYPE_RULES: Record<string, ValidatorRule> = {
   isNumber: {
     // multipleOf is not exact on decimal fractions, so of maxDecimalPlaces only "none" is published.
     keywords: ([options]) => (has(options, 'maxDecimalPlaces', 0) ? { type: 'integer' } : NUMBER),
+    judges: ([options]) => (isJsonObject(options) && 'maxDecimalPlaces' in options ? ['multipleOf'] : []),
     looser: ([options]) =>
       isJsonObject(options) && Number(options.maxDecimalPlaces) > 0 ? 'the number of decimal places' : BEYOND,
   },
@@ -135,8 +138,8 @@ const VALUE_RULES: Record<string, ValidatorRule> = {
 };
 
 const NUMBER_RULES: Record<string, ValidatorRule> = {
-  min: { keywords: ([limit]) => bounded(NUMBER, 'minimum', limit) },
-  max: { keywords: ([limit]) => bounded(NUMBER, 'maximum', limit) },
+  min: { keywords: ([limit]) => bounded(NUMBER, 'minimum', limit), judges: ['minimum'] },
+  max: { keywords: ([limit]) => bounded(NUMBER, 'maximum', limit), judges: ['maximum'] },
   isPositive: exactly({ type: 'number', exclusiveMinimum: 0 }),
   isNegative: exactly({ type: 'number', exclusiveMaximum: 0 }),
   isDivisibleBy: {
@@ -145,6 +148,7 @@ const NUMBER_RULES: Record<string, ValidatorRule> = {
       typeof divisor === 'number' && Math.abs(Math.trunc(divisor)) >= 1
         ? { ...NUMBER, multipleOf: Math.abs(Math.trunc(divisor)) }
         : NUMBER,
+    judges: ['multipleOf'],
     looser: 'numbers beyond 2^53, or a divisor that divides nothing',
     stricter: 'huge-multiples',
   },
@@ -154,8 +158,8 @@ const NUMBER_RULES: Record<string, ValidatorRule> = {
 };
 
 const ARRAY_RULES: Record<string, ValidatorRule> = {
-  arrayMinSize: { keywords: ([size]) => bounded(ARRAY, 'minItems', size) },
-  arrayMaxSize: { keywords: ([size]) => bounded(ARRAY, 'maxItems', size) },
+  arrayMinSize: { keywords: ([size]) => bounded(ARRAY, 'minItems', size), judges: ['minItems'] },
+  arrayMaxSize: { keywords: ([size]) => bounded(ARRAY, 'maxItems', size), judges: ['maxItems'] },
   arrayNotEmpty: exactly({ ...ARRAY, minItems: 1 }),
   arrayUnique: {
     keywords: () => ({ ...ARRAY, uniqueItems: true }),
@@ -180,16 +184,26 @@ const ARRAY_RULES: Record<string, ValidatorRule> = {
 const TEXT_SHAPE_RULES: Record<string, ValidatorRule> = {
   isLength: {
     keywords: ([min, max]) => bounded(bounded(STRING, 'minLength', min), 'maxLength', max),
+    judges: ([, max]) => (max === undefined ? ['minLength'] : ['minLength', 'maxLength']),
     looser: SELECTORS,
     stricter: ([, max]) => (typeof max === 'number' ? 'variation-selectors' : undefined),
   },
-  minLength: { keywords: ([min]) => bounded(STRING, 'minLength', min), looser: SELECTORS },
-  maxLength: { keywords: ([max]) => bounded(STRING, 'maxLength', max), stricter: 'variation-selectors' },
+  minLength: {
+    keywords: ([min]) => bounded(STRING, 'minLength', min),
+    judges: ['minLength'],
+    looser: SELECTORS,
+  },
+  maxLength: {
+    keywords: ([max]) => bounded(STRING, 'maxLength', max),
+    judges: ['maxLength'],
+    stricter: 'variation-selectors',
+  },
   matches: {
     keywords: ([expression, flags]) => {
       const source = publishedPattern(expression, flags);
       return source === undefined ? STRING : { ...STRING, pattern: source };
     },
+    judges: ['pattern'],
     looser: ([expression, flags]) =>
       publishedPattern(expression, flags) === undefined
         ? 'a pattern with flags, or one that is not valid with the flag u'
@@ -199,6 +213,7 @@ const TEXT_SHAPE_RULES: Record<string, ValidatorRule> = {
   contains: {
     keywords: ([seed]) =>
       typeof seed === 'string' && seed !== '' ? { ...STRING, pattern: literalPattern(seed) } : STRING,
+    judges: ['pattern'],
     looser: ([seed]) => (seed === '' ? 'a search for nothing' : undefined),
   },
   notContains: {
@@ -220,6 +235,7 @@ const TEXT_SHAPE_RULES: Record<string, ValidatorRule> = {
       const digits = HASH_DIGITS[String(algorithm)];
       return digits === undefined ? STRING : { ...STRING, pattern: `^[a-fA-F0-9]{${digits}}$` };
     },
+    judges: ['pattern'],
     looser: ([algorithm]) => (String(algorithm) in HASH_DIGITS ? undefined : 'a hash of unknown length'),
   },
   isHexColor: pattern('^#?(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$'),
@@ -260,6 +276,7 @@ const FORMAT_RULES: Record<string, ValidatorRule> = {
   isIp: {
     keywords: ([version]) =>
       ['4', '6'].includes(String(version)) ? { ...STRING, format: `ipv${String(version)}` } : STRING,
+    judges: ['format'],
     looser: FORMAT,
   },
 };
@@ -319,6 +336,18 @@ export function keywordsOf(rule: RuleMetadata): JsonSchema {
   return ruleOf(rule).keywords(constraintsOf(rule));
 }
 
+/** The keywords for what a rule judges, whether or not its own say all of that. */
+export function judgedBy(rule: RuleMetadata): readonly string[] {
+  const { judges = [] } = ruleOf(rule);
+  const unsaid = typeof judges === 'function' ? judges(constraintsOf(rule)) : judges;
+  return [...keywordNames(keywordsOf(rule)), ...unsaid];
+}
+
+function keywordNames(schema: JsonSchema): string[] {
+  const branches = [schema.anyOf, schema.allOf].flatMap((list) => listOf(list)).filter(isJsonObject);
+  return [...Object.keys(schema), ...branches.flatMap(keywordNames)];
+}
+
 /** Says whether a rule is content with null. */
 export function takesNull(rule: RuleMetadata): boolean {
   return takes(rule, null);
@@ -342,6 +371,7 @@ export function isNestedRule({ type }: RuleMetadata): boolean {
 function formatted(format: string, fits: (constraints: Constraints) => boolean = () => true): ValidatorRule {
   return {
     keywords: (constraints) => (fits(constraints) ? { ...STRING, format } : STRING),
+    judges: ['format'],
     looser: FORMAT,
   };
 }
@@ -350,6 +380,7 @@ function lettersOf(source: string): ValidatorRule {
   const isPlain = (locale: unknown) => locale === undefined || locale === 'en-US';
   return {
     keywords: ([locale]) => (isPlain(locale) ? { ...STRING, pattern: source } : STRING),
+    judges: ['pattern'],
     looser: ([locale]) => (isPlain(locale) ? undefined : LOCAL),
   };
 }
@@ -375,7 +406,11 @@ function listOf(values: unknown): readonly unknown[] {
 }
 
 function bounded(base: JsonSchema, keyword: string, limit: unknown): JsonSchema {
-  return typeof limit === 'number' && Number.isFinite(limit) ? { ...base, [keyword]: limit } : base;
+  if (typeof limit !== 'number' || !Number.isFinite(limit)) return base;
+  if (keyword === 'minimum' || keyword === 'maximum') return { ...base, [keyword]: limit };
+  // A size is a whole number from 0 on, and a limit need not be.
+  if (keyword.startsWith('min')) return limit <= 0 ? base : { ...base, [keyword]: Math.ceil(limit) };
+  return limit < 0 ? { ...base, not: {} } : { ...base, [keyword]: Math.floor(limit) };
 }
 
 function has(options: unknown, flag: string, value: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../json-schema.js';
-import { mentions } from '../check/schema-dialect.js';
+import { mentions } from '../schema-dialect.js';
 import { mapSubschemas, subschemasOf } from '../walk/schema-positions.js';
 import { InvalidSchemaException } from '../unusable-schema.exception.js';
 

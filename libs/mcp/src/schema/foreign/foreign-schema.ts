@@ -1,7 +1,7 @@
 import { type JsonSchema } from '../json-schema.js';
 import { RESERVED_MEMBERS } from '../schema-bounds.js';
 import { compileForeignSchema, type SchemaCheck } from '../check/schema-compiler.js';
-import { DIALECT_URIS, dialectOf } from '../check/schema-dialect.js';
+import { DIALECT_URIS, dialectOf } from '../schema-dialect.js';
 import { resolveReference, subschemasOf } from '../walk/schema-positions.js';
 import { inPlaceSchemas } from '../walk/schema-view.js';
 import {

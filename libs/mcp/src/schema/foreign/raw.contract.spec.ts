@@ -41,6 +41,44 @@ describe('a JSON Schema as it stands', () => {
     expect((await argumentsContract(closed, { unknownMembers: 'drop' })).schema).toEqual(open);
   });
 
+  it('drops unknown members only where the schema refuses them, and judges what is left as it stands', async () => {
+    const drop = { unknownMembers: 'drop' } as const;
+    const shape = (name: string) => ({
+      type: 'object',
+      properties: { [name]: { type: 'integer' } },
+      additionalProperties: false,
+    });
+    const either = { type: 'object', properties: { shape: { oneOf: [shape('r'), shape('w')] } } };
+    expect(await call(either, { shape: { r: 1 } }, drop)).toEqual({ value: { shape: { r: 1 } } });
+    expect(await call(either, { shape: { w: 1, x: 2 } }, drop)).toEqual({ value: { shape: { w: 1 } } });
+    const { anyOf } = (
+      (await argumentsContract(either, drop)).schema.properties as { shape: { anyOf: unknown } }
+    ).shape;
+    expect(anyOf).toEqual(
+      ['r', 'w'].map((name) => ({ type: 'object', properties: { [name]: { type: 'integer' } } })),
+    );
+    const open = { type: 'object', oneOf: [{ additionalProperties: false }, {}] };
+    expect(await call(open, { a: 1 }, drop)).toEqual({ value: { a: 1 } });
+    const unevaluated = {
+      type: 'object',
+      anyOf: [{ additionalProperties: false }, { properties: { a: {} }, unevaluatedProperties: false }],
+    };
+    expect(await call(unevaluated, { a: 1 }, drop)).toEqual({ value: { a: 1 } });
+  });
+
+  it('refuses unknown members where they are not dropped: under conditions and dependencies', async () => {
+    const known = { properties: { kind: {} }, additionalProperties: false };
+    for (const rule of [
+      { if: { properties: { kind: { const: 'b' } } }, else: known },
+      { dependentSchemas: { kind: known } },
+    ]) {
+      const schema = { type: 'object', ...rule };
+      const issues = ['junk: is not a known member (known: kind)'];
+      expect(await call(schema, { kind: 'a', junk: 1 }, { unknownMembers: 'drop' })).toEqual(issues);
+      expect((await argumentsContract(schema, { unknownMembers: 'drop' })).schema).toEqual(schema);
+    }
+  });
+
   it('B18: is judged by the dialect it declares', async () => {
     const tuple = { type: 'array', items: [{ type: 'string' }, { type: 'integer' }] };
     const old = { $schema: DRAFT_07, type: 'object', properties: { pair: tuple } };

@@ -3,7 +3,8 @@ import { withPlainReferences } from './dynamic-references.js';
 import { assertReadable, assertTakesArguments, compileForeign } from './foreign-schema.js';
 import { freezeSchema, type JsonSchema } from '../json-schema.js';
 import { LazyCheck } from '../check/schema-check.js';
-import { dropUnknown, openObjects } from '../walk/unknown-members.js';
+import { droppingRefused } from './refused-members.js';
+import { openObjects } from '../walk/unknown-members.js';
 import { InvalidSchemaException } from '../unusable-schema.exception.js';
 
 /**
@@ -16,13 +17,14 @@ export function rawContract(schema: JsonSchema, options: ContractOptions = {}): 
   assertTakesArguments(own, 'write "type": "object" and the arguments under "properties"');
   const isDropping = options.unknownMembers === 'drop';
   const published = freezeSchema(isDropping ? openObjects(own) : own);
-  const check = new LazyCheck(withPlainReferences(published), compileForeign);
+  // Also what is left of arguments is judged by the schema as it stands, which may mean to tell alternatives apart.
+  const check = new LazyCheck(withPlainReferences(own), compileForeign);
   return {
     schema: published,
     prepare: () => check.prepare(),
     checkRaw: (raw) => check.ofArguments(raw),
     instantiate: (raw) => Promise.resolve({ value: raw }),
-    ...(isDropping ? { withoutUnknown: (raw) => dropUnknown(own, raw) as Record<string, unknown> } : {}),
+    ...(isDropping ? { withoutUnknown: droppingRefused(own, check) } : {}),
   };
 }
 

@@ -1,7 +1,8 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { isJsonObject, type JsonSchema } from '../json-schema.js';
 import { mapSubschemas, resolveReference } from '../walk/schema-positions.js';
-import { withoutDefaultDialect } from '../check/schema-dialect.js';
+import { notePattern, withoutPatterns } from './unsaid-patterns.js';
+import { withoutDefaultDialect } from '../schema-dialect.js';
 import {
   MissingConverterException,
   NoJsonSchemaException,
@@ -37,28 +38,32 @@ export async function standardJsonSchema(
   side: Side,
   modules: ConverterModules = MODULES,
 ): Promise<JsonSchema> {
+  const unsaid = new Set<string>();
   const convert = await converterOf(schema, side, modules);
   let converted: unknown;
   try {
-    converted = convert();
+    converted = convert(libraryOptions(schema, unsaid));
   } catch (error) {
-    throw new UnrepresentableSchemaException(vendorOf(schema), side, error);
+    throw new UnrepresentableSchemaException(vendorOf(schema), side, error, placeOfFault(schema, convert));
   }
   if (!isJsonObject(converted)) throw new NoJsonSchemaException(vendorOf(schema));
   // A copy: a library may hand out an object that it keeps.
   const copy = JSON.parse(JSON.stringify(converted)) as JsonSchema;
-  return withoutDefaultDialect(withOwnRoot(copy));
+  return withoutDefaultDialect(withoutPatterns(withOwnRoot(copy), unsaid));
 }
+
+/** Converts by the options that the library has of its own. */
+type Converter = (options: Record<string, unknown> | undefined) => unknown;
 
 async function converterOf(
   schema: StandardSchemaV1,
   side: Side,
   modules: ConverterModules,
-): Promise<() => unknown> {
+): Promise<Converter> {
   const vendor = vendorOf(schema);
   const { jsonSchema } = schema['~standard'] as Partial<StandardJSONSchemaV1.Props>;
   if (typeof jsonSchema?.[side] === 'function') {
-    return () => jsonSchema[side]({ target: TARGET, ...libraryOptions(vendor) });
+    return (options) => jsonSchema[side]({ target: TARGET, libraryOptions: options });
   }
   if (vendor === 'arktype' && 'toJsonSchema' in schema && typeof schema.toJsonSchema === 'function') {
     const own = schema as { toJsonSchema(options: object): unknown } & Partial<Record<'in' | 'out', unknown>>;
@@ -67,11 +72,11 @@ async function converterOf(
   }
   if (vendor === 'zod' && '_zod' in schema) {
     const { toJSONSchema } = await loaded(modules.zod, vendor, 'zod');
-    return () => toJSONSchema(schema as never, { target: TARGET, io: side });
+    return (options) => toJSONSchema(schema as never, { target: TARGET, io: side, ...options });
   }
   if (vendor === 'valibot') {
     const { toJsonSchema } = await loaded(modules.valibot, vendor, '@valibot/to-json-schema');
-    return () => toJsonSchema(schema as never, { target: TARGET, typeMode: side, ...VALIBOT_OPTIONS });
+    return (options) => toJsonSchema(schema as never, { target: TARGET, typeMode: side, ...options });
   }
   throw new NoJsonSchemaException(vendor);
 }
@@ -90,14 +95,83 @@ function vendorOf(schema: StandardSchemaV1): string {
   return schema['~standard'].vendor;
 }
 
-/** A rule that JSON Schema can't say is the library's to check; a value that JSON can't carry is a mistake. */
-const VALIBOT_OPTIONS = {
-  overrideAction: ({ valibotAction, jsonSchema, errors }: ValibotActionContext) =>
-    errors && valibotAction.kind === 'validation' ? jsonSchema : undefined,
-};
+/** What one side of a schema is converted by; the patterns that can't be published are noted on the way. */
+function libraryOptions(schema: StandardSchemaV1, unsaid: Set<string>): Record<string, unknown> | undefined {
+  const vendor = vendorOf(schema);
+  if (vendor === 'zod') {
+    return {
+      override: ({ zodSchema }: { readonly zodSchema: ZodSchema }) => {
+        for (const pattern of zodPatterns(zodSchema)) notePattern(unsaid, pattern);
+      },
+    };
+  }
+  if (vendor === 'valibot') {
+    return {
+      // A rule that JSON Schema can't say is the library's to check; a value that JSON can't carry is a mistake.
+      overrideAction: ({ valibotAction, jsonSchema, errors }: ValibotActionContext) => {
+        notePattern(unsaid, valibotAction.requirement);
+        return errors && valibotAction.kind === 'validation' ? jsonSchema : undefined;
+      },
+    };
+  }
+  if (vendor !== 'arktype') return undefined;
+  for (const { rule, flags } of arktypePatterns(schema)) notePattern(unsaid, new RegExp(rule, flags));
+  return ARKTYPE_OPTIONS;
+}
+
+interface ZodSchema {
+  readonly _zod: {
+    readonly def: {
+      readonly type?: string;
+      readonly pattern?: unknown;
+      readonly checks?: readonly ZodSchema[];
+      readonly keyType?: ZodSchema;
+    };
+    readonly bag?: { readonly patterns?: Iterable<unknown> };
+    readonly pattern?: unknown;
+  };
+}
+
+function zodPatterns({ _zod: { def, bag, ...own } }: ZodSchema): unknown[] {
+  return [
+    def.pattern,
+    ...(def.checks ?? []).map(({ _zod }) => _zod.def.pattern),
+    ...(bag?.patterns ?? []),
+    ...(def.type === 'template_literal' ? [own.pattern] : []),
+    // The names of a loose record are written down without a visit to their schema.
+    ...(def.keyType ? zodPatterns(def.keyType) : []),
+  ];
+}
+
+interface ArktypePattern {
+  readonly kind: string;
+  readonly rule: string;
+  readonly flags?: string;
+}
+
+function arktypePatterns(schema: StandardSchemaV1): readonly ArktypePattern[] {
+  const { internal } = schema as { internal?: { readonly references?: readonly ArktypePattern[] } };
+  return (internal?.references ?? []).filter(({ kind }) => kind === 'pattern');
+}
+
+/** Where a type stands that can't be converted, as far as the library tells. */
+function placeOfFault(schema: StandardSchemaV1, convert: Converter): string | undefined {
+  if (vendorOf(schema) !== 'zod') return undefined;
+  let place: string | undefined;
+  const unrepresentable = ({ path }: { readonly path: readonly PropertyKey[] }) => {
+    place ??= `#/${path.map(String).join('/')}`;
+    return 'any';
+  };
+  try {
+    convert({ unrepresentable });
+  } catch {
+    // The fault is known already.
+  }
+  return place;
+}
 
 interface ValibotActionContext {
-  readonly valibotAction: { readonly kind: string };
+  readonly valibotAction: { readonly kind: string; readonly requirement?: unknown };
   readonly jsonSchema: unknown;
   readonly errors?: unknown;
 }
@@ -110,11 +184,6 @@ const refuse = ({ code }: { code: string }): never => {
 const ARKTYPE_OPTIONS = {
   fallback: { date: refuse, domain: refuse, proto: refuse, symbolKey: refuse, unit: refuse },
 };
-
-function libraryOptions(vendor: string): { libraryOptions?: Record<string, unknown> } {
-  if (vendor === 'valibot') return { libraryOptions: VALIBOT_OPTIONS };
-  return vendor === 'arktype' ? { libraryOptions: ARKTYPE_OPTIONS } : {};
-}
 
 /** A recursive schema may come as a mere reference to one of its definitions; the root is then written out. */
 function withOwnRoot(schema: JsonSchema): JsonSchema {

@@ -2,13 +2,18 @@ import 'reflect-metadata';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
+import { IsNumber } from 'class-validator';
 import * as v from 'valibot';
 import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
 import type { ContractOptions } from '../arguments.contract.js';
+import { McpProperty } from '../../decorators/property.decorator.js';
 import { argumentsContract } from '../contract.factory.js';
+import type { JsonSchema } from '../json-schema.js';
+import { outputContract } from '../output.contract.js';
 import type { McpSchema } from '../schema-kind.js';
 import { portable, standardJsonSchema } from './standard-json-schema.js';
+import { withoutPatterns } from './unsaid-patterns.js';
 
 type Raw = Record<string, unknown>;
 
@@ -128,6 +133,12 @@ describe('the rules that only the library knows', () => {
     });
     expect(await call(schema, { a: 'ABC' })).toEqual({ value: { a: 'ABC' } });
     expect(await call(schema, { a: 1 })).toEqual(['a: must be a string']);
+  });
+
+  it('are named in whole words where the refused value is no number of JSON', async () => {
+    expect(await call(z.object({ n: z.any().pipe(z.number()) }), parsed('{"n":1e400}'))).toEqual({
+      issues: ['n: Invalid input: expected number'],
+    });
   });
 
   it('are named without the refused value, which some libraries show', async () => {
@@ -252,6 +263,152 @@ describe('the shapes of a Standard Schema', () => {
   });
 });
 
+describe('a pattern with flags', () => {
+  const key = type(/^k$/i);
+  const cyclic = type.module({ node: { name: /^a$/i, 'next?': 'node' } }).node;
+
+  it.each<[string, StandardSchemaV1, Raw]>([
+    ['zod, in all places', z.object({ a: z.string().regex(/^a$/i).optional() }), { a: 'A' }],
+    ['zod, of lines', z.object({ a: z.string().regex(/^b$/m) }), { a: 'a\nb' }],
+    ['zod, over lines', z.object({ a: z.array(z.string().regex(/^a.b$/s)) }), { a: ['a\nb'] }],
+    ['zod, sticky', z.object({ a: z.string().regex(/a$/y).nullable() }), { a: 'a' }],
+    ['zod, of a format', z.object({ a: z.email({ pattern: /^[a-z]+@[a-z]+$/i }) }), { a: 'A@B' }],
+    ['zod, of an address', z.object({ a: z.email({ pattern: z.regexes.rfc5322Email }) }), { a: 'a@b.cc' }],
+    ['zod, of names', z.object({ a: z.record(z.string().regex(/^a$/i), z.int()) }), { a: { A: 1 } }],
+    [
+      'zod, of some names',
+      z.object({ a: z.looseRecord(z.string().regex(/^a$/i), z.int()) }),
+      { a: { A: 1, b: 'x' } },
+    ],
+    [
+      'zod, in a template',
+      z.object({ a: z.templateLiteral(['x-', z.string().regex(new RegExp(String.raw`^\-$`))]) }),
+      { a: 'x--' },
+    ],
+    [
+      'zod, in exclusive alternatives',
+      z.object({ a: z.xor([z.string().regex(/^a/i), z.string().regex(/^b/i)]) }),
+      { a: 'B' },
+    ],
+    ['zod, several', z.object({ a: z.string().regex(/^a/i).regex(/b$/i) }), { a: 'AB' }],
+    ['zod, in an intersection', z.object({ a: z.string().regex(/^a/i).and(z.string()) }), { a: 'A' }],
+    ['zod, in what is described', z.object({ a: z.string().regex(/^a/i).describe('d') }), { a: 'A' }],
+    ['valibot', v.object({ a: v.optional(v.pipe(v.string(), v.regex(/^a$/i))) }), { a: 'A' }],
+    ['valibot, over lines', v.object({ a: v.array(v.pipe(v.string(), v.regex(/^a.b$/s))) }), { a: ['a\nb'] }],
+    [
+      'valibot, of names',
+      v.object({ a: v.record(v.pipe(v.string(), v.regex(/^a$/i)), v.number()) }),
+      { a: { A: 1 } },
+    ],
+    ['arktype', type({ a: /^a$/i }), { a: 'A' }],
+    ['arktype, over lines', type({ a: type(/^a.b$/s).array() }), { a: ['a\nb'] }],
+    ['arktype, in a union', type({ 'a?': type(/^a$/i).or('number') }), { a: 'A' }],
+    [
+      'arktype, of names',
+      type({ a: type({ '+': 'reject' }).and(type.Record(key, 'number')) }),
+      { a: { K: 1 } },
+    ],
+    ['arktype, in a circle', cyclic, { name: 'A', next: { name: 'a' } }],
+  ])('of %s is left to the library', async (_, schema, raw) => {
+    expect(await call(schema, raw)).toEqual({ value: raw });
+    const { schema: published } = await argumentsContract(schema);
+    expect(JSON.stringify(published)).not.toMatch(/"pattern":|"patternProperties":/);
+    const output = await outputContract(schema);
+    await output.prepare();
+    expect(await output.check(raw)).toEqual({ json: raw });
+  });
+
+  it('is still judged, by the library', async () => {
+    for (const schema of [
+      z.object({ a: z.string().regex(/^a$/i) }),
+      v.object({ a: v.pipe(v.string(), v.regex(/^a$/i)) }),
+      type({ a: /^a$/i }),
+    ] as StandardSchemaV1[]) {
+      expect(await call(schema, { a: 'b' })).toEqual({ issues: [expect.stringMatching(/^a: /)] });
+    }
+  });
+
+  it('is published where the flags change nothing, and so is every other pattern', async () => {
+    const schema = z.object({
+      a: z.string().regex(/^\d+$/i),
+      b: z.string().regex(/^\p{L}$/u),
+      c: z.string().regex(/[ab]/gms),
+      d: z.string().regex(/^x/i).regex(/y$/),
+    });
+    expect((await argumentsContract(schema)).schema.properties).toEqual({
+      a: { type: 'string', pattern: '^\\d+$' },
+      b: { type: 'string', pattern: '^\\p{L}$' },
+      c: { type: 'string', pattern: '[ab]' },
+      d: { type: 'string', allOf: [{ pattern: 'y$' }] },
+    });
+    expect(await call(schema, { a: '1', b: 'ä', c: 'xa', d: 'XY'.replace('Y', 'y') })).toMatchObject({
+      value: { b: 'ä' },
+    });
+  });
+
+  it.each<[string, RegExp, string]>([
+    ['is not valid as a Unicode one', new RegExp(String.raw`^[\w-.]+\-$`), 'a.-'],
+    ['means another thing as a Unicode one', new RegExp('^\\p{L}$'), 'p{L}'],
+    ['has a class of the flag v', new RegExp('^[[a-z]--[b]]$', 'v'), 'a'],
+  ])('also stays with the library when it %s', async (_, pattern, text) => {
+    for (const schema of [
+      z.object({ a: z.string().regex(pattern) }),
+      v.object({ a: v.pipe(v.string(), v.regex(pattern)) }),
+      type({ a: pattern }),
+    ] as StandardSchemaV1[]) {
+      expect(await call(schema, { a: text })).toEqual({ value: { a: text } });
+    }
+  });
+
+  it('takes with it what would refuse more without it', () => {
+    const loosened = (schema: JsonSchema) => withoutPatterns(schema, new Set(['a']));
+    expect(loosened({ not: { pattern: 'a' }, if: { pattern: 'a' }, else: { minLength: 1 } })).toEqual({
+      else: { minLength: 1 },
+    });
+    expect(loosened({ pattern: 'a', not: { $ref: '#/$defs/x' } })).toEqual({});
+    expect(loosened({ pattern: 'a', not: { enum: ['x'] } })).toEqual({ not: { enum: ['x'] } });
+    expect(loosened({ oneOf: [{ pattern: 'a' }, { pattern: 'b' }] })).toEqual({
+      anyOf: [{}, { pattern: 'b' }],
+    });
+    expect(loosened({ allOf: [{ pattern: 'a' }] })).toEqual({});
+    expect(
+      loosened({ patternProperties: { a: { type: 'string' }, b: {} }, additionalProperties: false }),
+    ).toEqual({ patternProperties: { b: {} }, additionalProperties: {} });
+    const plain = { properties: { pattern: { pattern: 'b' } }, oneOf: [{ type: 'object' }] };
+    expect(loosened(plain)).toBe(plain);
+  });
+});
+
+describe('a multiple of a decimal fraction', () => {
+  const dto = class PriceDto {};
+  McpProperty({ schema: { multipleOf: 0.01 } })(dto.prototype, 'n');
+  IsNumber()(dto.prototype, 'n');
+
+  it.each<[string, McpSchema]>([
+    ['zod', z.object({ n: z.number().multipleOf(0.01) })],
+    ['zod, as a step', z.object({ n: z.number().step(0.01) })],
+    ['a raw schema', { type: 'object', properties: { n: { type: 'number', multipleOf: 0.01 } } }],
+    [
+      'a raw schema of draft-07',
+      {
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        type: 'object',
+        properties: { n: { type: 'number', multipleOf: 0.01 } },
+      },
+    ],
+    ['a DTO', dto],
+  ])('is one under %s', async (_, schema) => {
+    for (const n of [0.07, 19.99, -1.1, 0, 123456789.01]) {
+      expect(await call(schema, { n })).toMatchObject({ value: { n } });
+    }
+    expect(await call(schema, { n: 0.075 })).toEqual(['n: must be a multiple of 0.01']);
+    const output = await outputContract(schema);
+    await output.prepare();
+    expect(await output.check({ n: 19.99 })).toEqual({ json: { n: 19.99 } });
+    expect(await output.check({ n: 19.995 })).toEqual({ issues: ['n: must be a multiple of 0.01'] });
+  });
+});
+
 describe('what is refused at boot', () => {
   const standard = (vendor: string) =>
     ({ '~standard': { version: 1, vendor, validate: (value: unknown) => ({ value }) } }) as StandardSchemaV1;
@@ -268,7 +425,7 @@ describe('what is refused at boot', () => {
       'a date in zod',
       z.object({ a: z.date() }),
       'UnrepresentableSchemaException',
-      /Date cannot.*a date as text/,
+      /Date cannot.* \(at #\/properties\/a\); .*a date as text/,
     ],
     ['a date in valibot', v.object({ a: v.date() }), 'UnrepresentableSchemaException', /"date" schema/],
     ['a date in arktype', type({ a: 'Date' }), 'UnrepresentableSchemaException', /date/],
@@ -297,6 +454,21 @@ describe('what is refused at boot', () => {
       name,
       message: expect.stringMatching(message) as string,
     });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['zod', { a: z.string() }, 'z.object({ … })'],
+    ['valibot', { a: v.string() }, 'v.object({ … })'],
+    ['arktype', { a: type('string') }, 'type({ … })'],
+    ['another library', { a: standard('other') }, 'as one object schema of its library'],
+    ['zod, under a raw schema', { type: 'object', properties: { a: z.string() } }, 'z.object({ … })'],
+  ])('an object of schemas of %s', async (_, schema, mend) => {
+    for (const contract of [argumentsContract, outputContract]) {
+      await expect(contract(schema as McpSchema)).rejects.toMatchObject({
+        name: 'UnwrappedSchemasException',
+        message: `an object whose members are schemas is no schema itself; wrap it: ${mend}`,
+      });
+    }
   });
 
   it('a converter that is not installed', async () => {

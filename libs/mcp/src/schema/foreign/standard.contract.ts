@@ -6,7 +6,8 @@ import { standardIssues } from '../messages/issue-messages.js';
 import { freezeSchema } from '../json-schema.js';
 import { LazyCheck } from '../check/schema-check.js';
 import { portable, standardJsonSchema } from './standard-json-schema.js';
-import { closeObjects, dropUnknown, openObjects } from '../walk/unknown-members.js';
+import { closeObjects, openObjects } from '../walk/unknown-members.js';
+import { droppingRefused } from './refused-members.js';
 
 const MEND = 'wrap it in an object, as in z.object({ … }), v.object({ … }) or type({ … })';
 
@@ -25,13 +26,13 @@ export async function standardContract(
   const closed = closeObjects(converted);
   const isDropping = options.unknownMembers === 'drop';
   const published = freezeSchema(isDropping ? openObjects(converted) : closed);
-  const check = new LazyCheck(withPlainReferences(published), compileForeign);
+  const check = new LazyCheck(withPlainReferences(closed), compileForeign);
   return {
     schema: published,
     prepare: () => check.prepare(),
     checkRaw: (raw) => check.ofArguments(raw),
     instantiate: (raw) => standardValue(schema, raw),
-    ...(isDropping ? { withoutUnknown: (raw) => dropUnknown(closed, raw) as Record<string, unknown> } : {}),
+    ...(isDropping ? { withoutUnknown: droppingRefused(closed, check) } : {}),
   };
 }
 

@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { IsBoolean, IsEmail, IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
 import { argumentsContract } from '../contract.factory.js';
 import { encodeForm } from './form-encoder.js';
-import { formSchema } from './form-schema.js';
+import { type FormField, formSchema } from './form-schema.js';
 import type { JsonSchema } from '../json-schema.js';
 
 class SignUpDto {
@@ -80,6 +80,39 @@ describe('formSchema', () => {
     expect(() => form({ a: property })).toThrow(message);
     expect(() => form({ a: property })).toThrow(
       expect.objectContaining({ name: 'UnusableFormException' }) as Error,
+    );
+  });
+
+  it.each<[JsonSchema, JsonSchema]>([
+    [{ type: 'integer', minimum: -3, exclusiveMinimum: 1.5 }, { minimum: 2 }],
+    [{ type: 'integer', minimum: 5, exclusiveMinimum: 1 }, { minimum: 5 }],
+    [{ type: 'integer', maximum: 9, exclusiveMaximum: 5 }, { maximum: 4 }],
+    [
+      { type: 'integer', minimum: 0.5, maximum: 2.5 },
+      { minimum: 1, maximum: 2 },
+    ],
+    [{ type: 'number', minimum: -3, exclusiveMinimum: 1.5 }, { minimum: 1.5 }],
+    [
+      { type: 'string', minLength: 1.5, maxLength: 2.5 },
+      { minLength: 2, maxLength: 2 },
+    ],
+    [{ type: 'string', minLength: -1 }, { minLength: 0 }],
+    [
+      { type: 'array', items: { enum: ['a'] }, minItems: 0.5, maxItems: 1.5 },
+      { choices: [{ value: 'a' }], minItems: 1, maxItems: 1 },
+    ],
+  ])('takes the tightest bounds of %j that a form can show', (property, expected) => {
+    const [{ name: _, kind: __, required: ___, ...rest }] = form({ a: property }).fields as [FormField];
+    expect(rest).toEqual(expected);
+  });
+
+  it.each<[JsonSchema]>([
+    [{ enum: ['a', 'b'], default: 'c' }],
+    [{ oneOf: [{ const: 'a', title: 'c' }], default: 'c' }],
+    [{ type: 'array', items: { enum: ['a'] }, default: ['a', 'c'] }],
+  ])('refuses the default of %j by its name', (property) => {
+    expect(() => form({ a: property })).toThrow(
+      /^the form\.a: the default "c" is none of the choices; list it, or leave it out/,
     );
   });
 

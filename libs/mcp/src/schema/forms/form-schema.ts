@@ -100,7 +100,11 @@ function readField(
 ): TextField | NumberField | YesNoField | ChoiceField | ChoicesField {
   if (!isJsonObject(property)) throw refuse('a field needs a type; declare a text, a number or a boolean');
   const choices = choicesOf(property);
-  if (choices) return { kind: 'choice', choices, ...pick(property, { default: 'string' }) };
+  if (choices) {
+    const preset = pick(property, { default: 'string' });
+    assertChosen(choices, [preset.default ?? []].flat(), refuse);
+    return { kind: 'choice', choices, ...preset };
+  }
   if (Array.isArray(property.enum)) throw refuse('the choices of a form are text; list strings');
   switch (property.type) {
     case 'string':
@@ -126,31 +130,62 @@ function readChoices(property: JsonSchema, refuse: Refuse): ChoicesField {
   }
   const { default: value } = property;
   const isTexts = Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+  if (isTexts) assertChosen(choices, value as string[], refuse);
   return {
     kind: 'choices',
     choices,
-    ...pick(property, { minItems: 'number', maxItems: 'number' }),
+    ...sizes(property, 'minItems', 'maxItems'),
     ...(isTexts ? { default: value as string[] } : {}),
   };
+}
+
+function assertChosen(choices: readonly FormChoice[], preset: readonly string[], refuse: Refuse): void {
+  const odd = preset.find((text) => !choices.some(({ value }) => value === text));
+  if (odd !== undefined)
+    throw refuse(`the default ${JSON.stringify(odd)} is none of the choices; list it, or leave it out`);
 }
 
 function textRules(property: JsonSchema): Omit<TextField, 'kind'> {
   const { format } = property;
   return {
-    ...pick(property, { minLength: 'number', maxLength: 'number', default: 'string' }),
+    ...sizes(property, 'minLength', 'maxLength'),
+    ...pick(property, { default: 'string' }),
     ...(typeof format === 'string' && FORMATS.includes(format) ? { format } : {}),
   };
 }
 
 function numberRules(property: JsonSchema): Omit<NumberField, 'kind'> {
-  const { exclusiveMinimum: above, exclusiveMaximum: below } = property;
+  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = property;
+  // A form has no open bounds; between integers the next one is the same, and between others the check knows it.
   const isInteger = property.type === 'integer';
-  // A form has no open bounds; between integers the next one is the same.
+  const least = [minimum, isInteger && typeof above === 'number' ? Math.floor(above) + 1 : above];
+  const most = [maximum, isInteger && typeof below === 'number' ? Math.ceil(below) - 1 : below];
   return {
-    ...(isInteger && typeof above === 'number' ? { minimum: Math.floor(above) + 1 } : {}),
-    ...(isInteger && typeof below === 'number' ? { maximum: Math.ceil(below) - 1 } : {}),
-    ...pick(property, { minimum: 'number', maximum: 'number', default: 'number' }),
+    ...tightest('minimum', least, (bounds) => Math.max(...bounds.map(isInteger ? Math.ceil : Number))),
+    ...tightest('maximum', most, (bounds) => Math.min(...bounds.map(isInteger ? Math.floor : Number))),
+    ...pick(property, { default: 'number' }),
   };
+}
+
+/** Sizes as whole numbers, as a form wants them. */
+function sizes<L extends string, M extends string>(
+  property: JsonSchema,
+  least: L,
+  most: M,
+): Partial<Record<L | M, number>> {
+  return {
+    ...tightest(least, [property[least]], ([size]) => Math.max(0, Math.ceil(size!))),
+    ...tightest(most, [property[most]], ([size]) => Math.floor(size!)),
+  } as Partial<Record<L | M, number>>;
+}
+
+function tightest<N extends string>(
+  name: N,
+  bounds: readonly unknown[],
+  choose: (bounds: readonly number[]) => number,
+): Partial<Record<N, number>> {
+  const given = bounds.filter((bound) => typeof bound === 'number');
+  return given.length === 0 ? {} : ({ [name]: choose(given) } as Partial<Record<N, number>>);
 }
 
 function mendOf({ type, anyOf, oneOf, $ref }: JsonSchema): string {

@@ -52,6 +52,17 @@ describe('fromText', () => {
     [{ anyOf: [{ type: 'number' }, { type: 'null' }] }, '1.5', 1.5],
     [{ oneOf: [{ type: 'boolean' }, { type: 'array' }] }, '[]', []],
     [{ allOf: [{ type: 'integer' }, { minimum: 1 }] }, '5', 5],
+    [{ anyOf: [{ type: 'integer' }, { enum: [0, 'auto'] }] }, '5', 5],
+    [{ anyOf: [{ type: 'integer' }, { enum: [0, 'auto'] }] }, 'auto', 'auto'],
+    [{ anyOf: [{ type: 'integer' }, { enum: [0, 'auto'] }] }, 'x', 'x'],
+    [{ oneOf: [{ $ref: '#/$defs/n' }, { const: 0 }] }, '5', 5],
+    [{ type: 'integer', anyOf: [{ enum: [0] }, { enum: [1] }] }, '1', 1],
+    [{ type: 'integer', anyOf: [{ enum: [0] }, { enum: [1] }] }, '5', '5'],
+    [{ type: 'integer', anyOf: [{ enum: [0] }, { minimum: 5 }] }, '5', 5],
+    [{ enum: [1, 2, '2'], allOf: [{ type: 'integer' }] }, '2', 2],
+    [{ type: 'number', allOf: [{ type: 'integer' }] }, '5.5', '5.5'],
+    [{ type: 'number', if: { minimum: 1 }, else: { type: 'integer' } }, '5.5', 5.5],
+    [{ anyOf: [{ type: 'integer' }, {}] }, '5', '5'],
     [{ $ref: '#/$defs/n' }, '5', 5],
     [{ $ref: '#/$defs/none' }, '5', '5'],
   ])('by %j makes of %j: %p', (property, text, expected) => {
@@ -89,5 +100,23 @@ describe('argumentsOf', () => {
       { name: 'depth', required: false },
     ]);
     expect(argumentsOf({ type: 'object' })).toEqual([]);
+  });
+
+  it('lists a property once that several places describe', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { title: 'A' } },
+      required: ['b'],
+      allOf: [
+        { properties: { a: { title: 'Other', description: 'From a part' }, b: {} }, required: ['a'] },
+        { $ref: '#/$defs/more' },
+      ],
+      $defs: { more: { properties: { a: { type: 'integer' } } } },
+    };
+    expect(argumentsOf(schema)).toEqual([
+      { name: 'a', title: 'A', description: 'From a part', required: true },
+      { name: 'b', required: true },
+    ]);
+    expect(fromText(schema, { a: '5', b: '5' })).toEqual({ a: 5, b: '5' });
   });
 });

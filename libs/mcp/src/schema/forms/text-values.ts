@@ -1,4 +1,6 @@
+import { hasRepeatedItem } from '../walk/unique-items.js';
 import { isJsonObject, type JsonSchema } from '../json-schema.js';
+import { MAX_NESTING } from '../schema-bounds.js';
 import { isOfType } from '../walk/loose-fit.js';
 import { define } from '../walk/schema-positions.js';
 import { inPlaceSchemas } from '../walk/schema-view.js';
@@ -27,9 +29,10 @@ export function fromText(
   texts: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
+  const known = propertiesOf(schema);
   for (const [name, text] of Object.entries(texts)) {
-    const property = propertiesOf(schema, schema).find(([known]) => known === name)?.[1];
-    define(values, name, property === undefined ? text : valueOf(property, text, schema));
+    const parts = known.get(name);
+    define(values, name, parts === undefined ? text : valueOf({ allOf: parts }, text, schema));
   }
   return values;
 }
@@ -41,71 +44,106 @@ export function argumentsOf(schema: JsonSchema): NamedArgument[] {
       Array.isArray(part.required) ? (part.required as unknown[]) : [],
     ),
   );
-  return propertiesOf(schema, schema).map(([name, property]) => ({
+  return [...propertiesOf(schema)].map(([name, parts]) => ({
     name,
-    ...textMember('title', property, schema),
-    ...textMember('description', property, schema),
+    ...textMember('title', parts, schema),
+    ...textMember('description', parts, schema),
     required: required.has(name),
   }));
 }
 
-function propertiesOf(schema: unknown, root: JsonSchema): [string, unknown][] {
-  return inPlaceSchemas(schema, root).flatMap(({ properties }) =>
-    isJsonObject(properties) ? Object.entries(properties) : [],
-  );
+/** By name, all that is said of a property at the several places that may describe it. */
+function propertiesOf(schema: JsonSchema): Map<string, unknown[]> {
+  const found = new Map<string, unknown[]>();
+  for (const { properties } of inPlaceSchemas(schema, schema)) {
+    for (const [name, part] of Object.entries(isJsonObject(properties) ? properties : {}))
+      found.set(name, [...(found.get(name) ?? []), part]);
+  }
+  return found;
 }
 
 // What stands at the place of use says more than what the reference leads to.
 function textMember(
   keyword: 'title' | 'description',
-  property: unknown,
+  parts: readonly unknown[],
   root: JsonSchema,
 ): Partial<Record<typeof keyword, string>> {
-  const text = inPlaceSchemas(property, root)
+  const text = parts
+    .flatMap((part) => inPlaceSchemas(part, root))
     .map((part) => part[keyword])
     .find((found) => typeof found === 'string');
   return text === undefined ? {} : { [keyword]: text };
 }
 
 function valueOf(property: unknown, text: string, root: JsonSchema): unknown {
-  const forms = formsOf(property, root);
+  const forms = formsOf(property, root, 0);
   const allowed = forms.flatMap(({ values }) => values ?? []);
   // An allowed text wins over an allowed value that is written the same.
   if (allowed.includes(text)) return text;
   const listed = allowed.find((value) => typeof value !== 'string' && isWritten(value, text));
   if (listed !== undefined) return listed;
-  const types = new Set(forms.filter(({ values }) => values === undefined).flatMap(({ types: own }) => own));
-  if (types.has('string')) return text;
+  const open = forms.filter(({ values }) => values === undefined);
+  if (open.some(({ types }) => types === undefined || types.includes('string'))) return text;
   for (const type of ORDER) {
-    const value = types.has(type) ? parsed(type, text) : undefined;
+    const isDeclared = open.some(({ types }) => types?.includes(type));
+    const value = isDeclared ? parsed(type, text) : undefined;
     if (value !== undefined) return value;
   }
   return text;
 }
 
-/** One form a value may have: its types, or its allowed values. */
+/** One form a value may have: of some types, or one of the allowed values; of anything where neither is given. */
 interface Form {
-  readonly types: readonly string[];
+  readonly types?: readonly string[];
   readonly values?: readonly unknown[];
 }
 
-/** The forms of a property over its references and alternatives. A schema without any takes text as it is. */
-function formsOf(property: unknown, root: JsonSchema): Form[] {
-  const forms: Form[] = [];
-  for (const { type, enum: listed, const: value, ...rest } of inPlaceSchemas(property, root, 'all')) {
-    const values = Array.isArray(listed) ? (listed as unknown[]) : value === undefined ? undefined : [value];
-    const types = [type ?? []].flat().filter((name): name is string => typeof name === 'string');
-    if (values) forms.push({ types, values });
-    else if (types.length > 0) forms.push({ types });
-    else if (Object.keys(rest).length === 0) forms.push({ types: ['string'] });
+/** More forms than this are not told apart; nobody writes them. */
+const MAX_FORMS = 256;
+
+/** The forms of a property: what is said at one place narrows all of its alternatives, and none narrows another. */
+function formsOf(property: unknown, root: JsonSchema, depth: number): Form[] {
+  let forms: Form[] = [{}];
+  if (depth > MAX_NESTING) return forms;
+  for (const part of inPlaceSchemas(property, root)) {
+    forms = forms.map((form) => both(form, ownForm(part)));
+    for (const branches of alternativesOf(part)) {
+      const others = branches.flatMap((branch) => formsOf(branch, root, depth + 1));
+      forms = forms.flatMap((form) => others.map((other) => both(form, other))).slice(0, MAX_FORMS);
+    }
   }
-  // A list of allowed values narrows the types beside it, also those that a reference or `allOf` adds.
-  const narrowed = forms.filter(
-    (form) =>
-      form.values !== undefined ||
-      !forms.some(({ values }) => values?.some((entry) => isOfType([...form.types], entry))),
+  return forms;
+}
+
+function alternativesOf({ anyOf, oneOf, if: condition, then, else: other }: JsonSchema): unknown[][] {
+  return [anyOf, oneOf, condition === undefined ? undefined : [then, other]].filter((branches) =>
+    Array.isArray(branches),
   );
-  return narrowed;
+}
+
+function ownForm({ type, enum: listed, ...rest }: JsonSchema): Form {
+  const types = [type ?? []].flat().filter((name): name is string => typeof name === 'string');
+  const values = 'const' in rest ? [rest.const] : Array.isArray(listed) ? (listed as unknown[]) : undefined;
+  return both(types.length > 0 ? { types } : {}, values ? { values } : {});
+}
+
+function both(one: Form, other: Form): Form {
+  const types = one.types && other.types ? commonTypes(one.types, other.types) : (one.types ?? other.types);
+  const listed =
+    one.values && other.values
+      ? one.values.filter((value) => other.values!.some((listed) => hasRepeatedItem([value, listed])))
+      : (one.values ?? other.values);
+  const values = listed?.filter((value) => !types || isOfType([...types], value));
+  return { ...(types ? { types } : {}), ...(values ? { values } : {}) };
+}
+
+/** Each integer is a number, so of the two the integer is common. */
+function commonTypes(some: readonly string[], others: readonly string[]): string[] {
+  const isIn = (type: string, list: readonly string[]) =>
+    list.includes(type) || (type === 'integer' && list.includes('number'));
+  return [
+    ...new Set([...some.filter((type) => isIn(type, others)), ...others.filter((type) => isIn(type, some))]),
+  ];
 }
 
 /** Null can't be told by "not found", so allowed values are compared by how they are written. */

@@ -1,12 +1,15 @@
 import 'reflect-metadata';
+import type { ErrorObject } from 'ajv';
 import { ValidationError } from 'class-validator';
+import { groupsOf } from './error-groups.js';
 import { schemaIssues, standardIssues, unknownMemberIssues, validationIssues } from './issue-messages.js';
 import type { JsonSchema } from '../json-schema.js';
 import { compileSchema } from '../check/schema-compiler.js';
 
-async function issuesOf(property: JsonSchema, value: unknown): Promise<string[]> {
-  const check = await compileSchema({ type: 'object', properties: { value: property } });
-  return schemaIssues(check({ value }) ?? []);
+async function issuesOf(property: JsonSchema, value: unknown, $defs: JsonSchema = {}): Promise<string[]> {
+  const root = { type: 'object', properties: { value: property }, $defs };
+  const check = await compileSchema(root);
+  return schemaIssues(check({ value }) ?? [], root);
 }
 
 function failure(property: string, constraints: Record<string, string>, children: ValidationError[] = []) {
@@ -204,6 +207,127 @@ describe('the issues of a schema with several branches', () => {
   });
 });
 
+describe('the issues of alternatives that lead back to themselves', () => {
+  const node = { $ref: '#/$defs/node' };
+  const text = { type: 'string' };
+  const variant = (op: string, members: JsonSchema): JsonSchema => ({
+    type: 'object',
+    properties: { op: { type: 'string', enum: [op] }, ...members },
+    required: ['op', ...Object.keys(members)],
+    additionalProperties: false,
+  });
+  const list = { of: { type: 'array', items: node } };
+  const filters = (keyword: string): JsonSchema => ({
+    type: 'object',
+    properties: { filter: node },
+    $defs: {
+      node: {
+        [keyword]: [variant('and', list), variant('or', list), variant('eq', { field: text, value: text })],
+      },
+    },
+  });
+  const chain = (depth: number, width: number): JsonSchema =>
+    depth === 0
+      ? { op: 'eq', field: 'a', value: 1 }
+      : {
+          op: depth % 2 === 0 ? 'or' : 'and',
+          of: Array.from({ length: width }, () => chain(depth - 1, width)),
+        };
+
+  it.each(['anyOf', 'oneOf'])(
+    'names what the chosen alternative wants, and nothing else: %s',
+    async (keyword) => {
+      const root = filters(keyword);
+      const check = await compileSchema(root);
+      const issues = (filter: unknown) => schemaIssues(check({ filter }) ?? [], root);
+      expect(issues({ op: 'and', of: [{ op: 'eq', value: 1 }] })).toEqual([
+        'filter.of[0].field: is required',
+        'filter.of[0].value: must be a string',
+      ]);
+      expect(issues({ op: 'and', of: [{ op: 'or', of: [{ op: 'no' }] }] })).toEqual([
+        'filter.of[0].of[0].op: must be one of "and", "or", "eq"',
+      ]);
+    },
+  );
+
+  it.each(['anyOf', 'oneOf'])('hands over no more errors than the value has faults: %s', async (keyword) => {
+    const root = filters(keyword);
+    const check = await compileSchema(root);
+    const errors = check({ filter: chain(30, 1) })!;
+    expect(sizeOf(errors)).toBeLessThan(1_000);
+    expect(schemaIssues(errors, root)).toEqual([`filter${'.of[0]'.repeat(30)}.value: must be a string`]);
+    const wide = check({ filter: chain(6, 2) })!;
+    expect(sizeOf(wide)).toBeLessThan(2_000);
+    const lines = schemaIssues(wide, root);
+    expect(lines).toHaveLength(21);
+    expect(lines[20]).toBe('… and 44 more');
+  });
+
+  it('says that no alternative is met where each could be meant', async () => {
+    const member = (name: string) => ({ properties: { n: node, [name]: text }, required: [name] });
+    const root = {
+      properties: { n: node },
+      $defs: { node: { type: 'object', oneOf: [member('l'), member('r')] } },
+    };
+    const check = await compileSchema(root);
+    let value: JsonSchema = {};
+    for (let depth = 0; depth < 30; depth += 1) value = { l: 'x', n: value };
+    const errors = check({ n: value })!;
+    expect(sizeOf(errors)).toBeLessThan(500);
+    expect(schemaIssues(errors, root)).toEqual(['n: must match one of: an object with l; an object with r']);
+  });
+
+  it('judges names by alternatives, each for itself', async () => {
+    const names = { anyOf: [{ pattern: '^a' }, { pattern: '^b' }] };
+    expect(
+      await issuesOf({ propertyNames: { $ref: '#/$defs/name' } }, { a: 1, c: 1, d: 1 }, { name: names }),
+    ).toEqual(
+      ['c', 'd'].map(
+        (name) =>
+          `value.${name}: is not an allowed name (it must match the pattern ^a, or must match the pattern ^b)`,
+      ),
+    );
+  });
+
+  /** All errors, each counted once, however often it is referred to. */
+  function sizeOf(errors: readonly ErrorObject[], seen = new Set<ErrorObject>()): number {
+    for (const error of errors) {
+      if (seen.has(error)) continue;
+      seen.add(error);
+      for (const group of groupsOf(error)) sizeOf(group, seen);
+    }
+    return seen.size;
+  }
+});
+
+describe('the issues of members whose names begin alike', () => {
+  it.each<[JsonSchema, JsonSchema, string[]]>([
+    [
+      { ab: { type: 'string' }, a: { anyOf: [{ type: 'string', minLength: 2 }, { type: 'null' }] } },
+      { ab: 1, a: 'x' },
+      ['ab: must be a string', 'a: must have at least 2 characters'],
+    ],
+    [
+      { l: { items: { anyOf: [{ type: 'string' }, { type: 'null' }] } } },
+      { l: [null, 1, null, null, null, null, null, null, null, null, 1] },
+      ['l[1]: must be a string or null', 'l[10]: must be a string or null'],
+    ],
+    [
+      // One and the same schema for both members, so that only the place tells its errors apart.
+      (() => {
+        const shared = { type: 'string', minLength: 2 };
+        return { ab: shared, a: { anyOf: [shared, { type: 'null' }] } };
+      })(),
+      { ab: 1, a: 1 },
+      ['ab: must be a string', 'a: must be a string or null'],
+    ],
+  ])('%j', async (properties, value, issues) => {
+    const root = { type: 'object', properties };
+    const check = await compileSchema(root);
+    expect(schemaIssues(check(value) ?? [], root)).toEqual(issues);
+  });
+});
+
 describe('the issues of a Standard Schema', () => {
   it('takes keys and segments as paths and keeps every text on one line', () => {
     expect(
@@ -250,6 +374,7 @@ describe('the issues of class-validator', () => {
         failure('items', {}, [list]),
         failure('when', { isDate: 'when must be a Date instance' }),
         failure('tags', { isString: 'each value in tags must be a string' }),
+        failure('bl', { isByteLength: "bl's byte length must fall into (1, 4) range" }),
       ]),
     ).toEqual([
       'title: must be longer',
@@ -258,6 +383,7 @@ describe('the issues of class-validator', () => {
       'items[0].name: must be a string',
       'when: must be an ISO 8601 date and time',
       'tags: each value in tags must be a string',
+      'bl: byte length must fall into (1, 4) range',
     ]);
   });
 

@@ -28,10 +28,17 @@ export function schemaIssues(
   return boundedIssues(telling.map((finding) => line(finding.steps, finding.text, whole)));
 }
 
-/** Turns class-validator's errors into one line for each failed rule, naming the path. */
-export function validationIssues(errors: readonly ValidationError[]): string[] {
+/**
+ * Turns class-validator's errors into one line for each failed rule, naming the path.
+ * @param invalidDates where a Date was made of text that is none
+ */
+export function validationIssues(
+  errors: readonly ValidationError[],
+  invalidDates: readonly (readonly PathStep[])[] = [],
+): string[] {
   const issues: string[] = [];
   collectValidationIssues(errors, [], issues);
+  for (const steps of invalidDates) issues.push(line(steps, DATE_TEXT));
   return boundedIssues(issues);
 }
 
@@ -75,16 +82,19 @@ function stepOf({ target, property }: ValidationError): PathStep {
   return typeof owner === 'function' ? publishedName(owner as Class, property) : property;
 }
 
+const DATE_TEXT = 'must be an ISO 8601 date and time';
+
 function validationMessage(rule: string, message: string, property: string): string {
   // The arguments are JSON: "a Date instance" is not something a caller can send.
   if (rule === 'isDate' && message.endsWith(`${property} must be a Date instance`)) {
-    return 'must be an ISO 8601 date and time';
+    return DATE_TEXT;
   }
   // Its words are a class name, which tells a caller nothing.
   if (rule === 'isInstance') return 'is not valid';
   const moment = LIMIT_OF_DATE.exec(message);
   if (moment) return limitOfDate(moment);
-  const text = message.startsWith(`${property} `) ? message.slice(property.length + 1) : message;
+  const subject = [`${property} `, `${property}'s `].find((start) => message.startsWith(start)) ?? '';
+  const text = message.slice(subject.length);
   // A constraint of the application need not have words of its own.
   return safeText(text, MAX_MESSAGE_LENGTH) || 'is not valid';
 }

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { groupsOf } from './error-groups.js';
 import { Alternatives } from './alternatives.js';
 import { formatPath, type PathStep, pointerSteps } from '../issue-path.js';
 import type { JsonSchema } from '../json-schema.js';
@@ -15,8 +16,8 @@ export interface Finding {
 }
 
 /**
- * Reads ajv's list of errors. ajv reports what is wrong under every alternative, under every item it looked
- * through, and after them that none fitted; only what tells the caller what to change is kept.
+ * Reads ajv's errors. What is wrong under every alternative stands inside the error which says that none fits; only
+ * what tells the caller what to change is kept.
  */
 export class SchemaFindings {
   private readonly alternatives: Alternatives;
@@ -26,73 +27,57 @@ export class SchemaFindings {
   }
 
   of(errors: readonly ErrorObject[]): Finding[] {
-    const findings: Finding[][] = [];
-    // From the end, as a summary stands behind the errors that it sums up.
-    let end = errors.length;
-    while (end > 0) {
-      const summary = errors[end - 1]!;
-      const start = this.startOf(errors, end - 1);
-      findings.push(this.summed(summary, errors.slice(start, end - 1)));
-      end = start;
-    }
-    return findings.toReversed().flat();
-  }
-
-  /** Where the errors begin that the error at `index` sums up; its own index where it sums up none. */
-  private startOf(errors: readonly ErrorObject[], index: number): number {
-    const summary = errors[index]!;
-    const parts = partsOf(summary);
-    let start = index;
-    while (start > 0 && parts.some((part) => this.alternatives.isWithin(errors[start - 1]!, part, summary)))
-      start -= 1;
-    return start;
-  }
-
-  private summed(summary: ErrorObject, details: readonly ErrorObject[]): Finding[] {
-    if (summary.keyword === 'anyOf') return this.ofAlternatives(summary, details);
-    if (summary.keyword === 'oneOf') return this.ofOneOf(summary, details);
-    if (summary.keyword === 'propertyNames') return [this.ofName(summary, details)];
     // What the branch that applies wants says more than that it is not met.
-    if (summary.keyword === 'if' && details.length > 0) return this.of(details);
+    const telling = errors.filter(({ keyword }) => keyword !== 'if');
+    return (telling.length > 0 ? telling : errors).flatMap((error) => this.summed(error));
+  }
+
+  private summed(summary: ErrorObject): Finding[] {
+    if (summary.keyword === 'anyOf') return this.ofAlternatives(summary);
+    if (summary.keyword === 'oneOf') return this.ofOneOf(summary);
+    if (summary.keyword === 'propertyNames') return [this.ofName(summary)];
     return [finding(summary)];
   }
 
-  private ofOneOf(summary: ErrorObject, details: readonly ErrorObject[]): Finding[] {
+  private ofOneOf(summary: ErrorObject): Finding[] {
     const { passingSchemas } = summary.params as { passingSchemas: number[] | null };
-    if (!passingSchemas) return this.ofAlternatives(summary, details);
+    if (!passingSchemas) return this.ofAlternatives(summary);
     const text = `must match only one of: ${this.alternatives.phrases(summary, passingSchemas)}`;
     return [{ steps: pointerSteps(summary.instancePath), text }];
   }
 
-  private ofAlternatives(summary: ErrorObject, details: readonly ErrorObject[]): Finding[] {
+  private ofAlternatives(summary: ErrorObject): Finding[] {
     const steps = pointerSteps(summary.instancePath);
     const choice = this.alternatives.choose(summary);
     if ('text' in choice) {
       return [{ steps: [...steps, ...choice.steps], text: choice.text, isList: choice.isList }];
     }
-    const [only, ...others] = choice.branches.map((branch) =>
-      this.of(details.filter((detail) => this.alternatives.isWithin(detail, branch, summary))),
-    );
-    if (only && only.length > 0 && others.length === 0) return only;
-    return [{ steps, text: this.joined(summary, steps, [only ?? [], ...others]) }];
+    const groups = groupsOf(summary);
+    const meant = choice.indices.map((index) => groups[index] ?? []);
+    const [only, ...others] = meant;
+    if (only && only.length > 0 && others.length === 0) return this.of(only);
+    return [{ steps, text: this.joined(summary, meant) }];
   }
 
   /** What several alternatives want: their rules where they are about this very value, else what they look like. */
-  private joined(summary: ErrorObject, steps: readonly PathStep[], branches: readonly Finding[][]): string {
-    const here = formatPath(steps);
-    const isHere = branches.every(
-      (findings) => findings.length > 0 && findings.every((found) => formatPath(found.steps) === here),
+  private joined(summary: ErrorObject, groups: readonly (readonly ErrorObject[])[]): string {
+    const { instancePath } = summary;
+    // Told before any is read: below this value there may be as many alternatives again with every level.
+    const isHere = groups.every(
+      (errors) => errors.length > 0 && errors.every((error) => isAbout(error, instancePath)),
     );
-    if (!isHere) return `must match one of: ${this.alternatives.phrases(summary)}`;
-    const texts = branches.map((findings) => findings.map(({ text }) => text).join(' and '));
+    const findings = isHere ? groups.map((errors) => this.of(errors)) : [];
+    const here = formatPath(pointerSteps(instancePath));
+    if (!isHere || findings.flat().some(({ steps }) => formatPath(steps) !== here)) {
+      return `must match one of: ${this.alternatives.phrases(summary)}`;
+    }
+    const texts = findings.map((group) => group.map(({ text }) => text).join(' and '));
     return [...new Set(texts)].join(', or ');
   }
 
-  private ofName(summary: ErrorObject, details: readonly ErrorObject[]): Finding {
+  private ofName(summary: ErrorObject): Finding {
     const { propertyName } = summary.params as { propertyName: string };
-    const rules = details
-      .filter((detail) => detail.propertyName === propertyName)
-      .map((detail) => describeError(detail));
+    const rules = this.of(groupsOf(summary).flat()).map(({ text }) => text);
     return {
       steps: [...pointerSteps(summary.instancePath), propertyName],
       text: `is not an allowed name${rules.length === 0 ? '' : ` (it ${[...new Set(rules)].join(', ')})`}`,
@@ -100,12 +85,11 @@ export class SchemaFindings {
   }
 }
 
-/** The subschemas whose errors an error sums up. */
-function partsOf({ keyword, schema, parentSchema }: ErrorObject): readonly unknown[] {
-  if (keyword === 'anyOf' || keyword === 'oneOf') return schema as unknown[];
-  if (keyword === 'propertyNames') return [schema];
-  if (keyword === 'contains') return [{ items: schema }];
-  return keyword === 'if' ? [parentSchema?.then, parentSchema?.else] : [];
+/** Whether an error is about the value at a place, and not about something inside it. */
+function isAbout(error: ErrorObject, instancePath: string): boolean {
+  return (
+    error.instancePath === instancePath && error.keyword !== 'propertyNames' && memberOf(error) === undefined
+  );
 }
 
 function finding(error: ErrorObject): Finding {

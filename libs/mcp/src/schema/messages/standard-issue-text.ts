@@ -24,7 +24,7 @@ export function standardText(issue: StandardSchemaV1.Issue): string {
   let text = String(issue.message);
   if (typeof actual === 'string') text = text.replaceAll(` (was ${actual})`, '');
   if (typeof received === 'string' && text.endsWith(`eceived ${received}`)) {
-    text = text.slice(0, -`received ${received}`.length).replace(/(?: but|:) $/, '');
+    text = text.slice(0, -`received ${received}`.length).replace(/(?: but|:|,) $/, '');
   }
   const path = `${formatPath(standardSteps(issue))} `;
   return safeText(text.startsWith(path) ? text.slice(path.length) : text, MAX_MESSAGE_LENGTH);

@@ -12,6 +12,10 @@ export interface DtoView {
   readonly exposedOnly?: boolean;
   /** As `groups` of class-transformer: which `@Expose({ groups })` count. */
   readonly exposeGroups?: readonly string[];
+  /** class-transformer makes the types that `@Type()` names, and is told of no declared ones. */
+  readonly typedOnly?: boolean;
+  /** The handler is given the arguments as they were sent, without what initialisers set. */
+  readonly keepsPlain?: boolean;
 }
 
 /** Text that is the same for views that look at a DTO in the same way. */
@@ -23,7 +27,9 @@ export function viewKey({
   whitelist = false,
   exposedOnly = false,
   exposeGroups = [],
+  typedOnly = false,
+  keepsPlain = false,
 }: DtoView): string {
-  const flags = [strictGroups, always, whitelist, exposedOnly];
+  const flags = [strictGroups, always, whitelist, exposedOnly, typedOnly, keepsPlain];
   return JSON.stringify([direction, [...groups].sort(), [...exposeGroups].sort(), ...flags]);
 }

@@ -58,7 +58,7 @@ describe("a property that only Swagger's decorators describe", () => {
         examples: ['Printer'],
       },
       weight: { type: 'number', minimum: 1, exclusiveMaximum: 5 },
-      steps: { type: 'number' },
+      steps: { type: 'integer', multipleOf: 5 },
       status: { type: 'string', enum: ['open', 'closed'] },
       levels: { type: 'array', items: { type: 'number', enum: [1, 2] }, maxItems: 2 },
       tags: { type: 'array', items: { type: 'string' }, uniqueItems: true },

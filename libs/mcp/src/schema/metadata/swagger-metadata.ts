@@ -1,6 +1,6 @@
 import { lineageOf } from './class-lineage.js';
 import { type Class, isJsonObject, type JsonSchema } from '../json-schema.js';
-import { publishedPattern } from './text-patterns.js';
+import { publishedPattern } from '../text-patterns.js';
 import { enumValues, oneOf } from './value-lists.js';
 
 // Keys of what @nestjs/swagger stores. They are read without the package, so whoever has none is not asked for it.
@@ -148,7 +148,7 @@ function resolved(type: unknown): unknown {
 
 function valueKeywords(options: Options): JsonSchema {
   const keywords = pick(options, VALUE_KEYWORDS);
-  const pattern = publishedPattern(options.pattern);
+  const pattern = publishedPattern(options.pattern, 'u');
   if (pattern !== undefined) keywords.pattern = pattern;
   const entries = fragment(options.additionalProperties);
   if (entries !== undefined) keywords.additionalProperties = entries;

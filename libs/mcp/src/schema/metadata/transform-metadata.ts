@@ -36,11 +36,6 @@ export function isLetThrough(dto: Class, property: string, view: DtoView): boole
   return !groups || groups.some((group) => exposeGroups.includes(group));
 }
 
-/** Says whether `@Exclude()` itself, and not a group, keeps a property from passing. */
-export function isExcluded(dto: Class, property: string, view: DtoView): boolean {
-  return defaultMetadataStorage.getExcludedProperties(dto, transformationOf(view)).includes(property);
-}
-
 /** Says whether `@Expose()` makes a property pass that is no own member of the object, such as an accessor. */
 export function isExposed(dto: Class, property: string, view: DtoView): boolean {
   return defaultMetadataStorage.getExposedProperties(dto, transformationOf(view)).includes(property);

@@ -93,6 +93,32 @@ export function resolveReference(root: JsonSchema, reference: unknown): JsonSche
   return fragment.startsWith('/') ? byPointer(root, fragment) : byAnchor(root, fragment, 0);
 }
 
+/** What the references of a schema lead to, as far as they lead to something here. */
+export function referencesOf(schema: JsonSchema, root: JsonSchema): JsonSchema[] {
+  return [schema.$ref, schema.$dynamicRef]
+    .map((reference) => resolveReference(root, reference))
+    .filter((target) => target !== undefined);
+}
+
+/** The schemas that judge a member of an object; undefined for one that a closed object does not know. */
+export function judgesOf(schema: JsonSchema, name: string): unknown[] | undefined {
+  const { properties, patternProperties, additionalProperties } = schema;
+  const found: unknown[] = [];
+  if (isJsonObject(properties) && Object.hasOwn(properties, name)) found.push(properties[name]);
+  if (isJsonObject(patternProperties)) {
+    for (const [pattern, entry] of Object.entries(patternProperties))
+      if (matches(pattern, name)) found.push(entry);
+  }
+  if (found.length > 0) return found;
+  if (additionalProperties === false) return undefined;
+  return additionalProperties === undefined ? [] : [additionalProperties];
+}
+
+/** Whether a text matches a pattern, as JSON Schema reads patterns. */
+export function matches(pattern: string, text: string): boolean {
+  return new RegExp(pattern, 'u').test(text);
+}
+
 function decodeFragment(fragment: string): string | undefined {
   try {
     return decodeURIComponent(fragment);

@@ -1,4 +1,3 @@
-import type { PathStep } from '../issue-path.js';
 import { isJsonObject, type JsonSchema } from '../json-schema.js';
 import { resolveReference, subschemasOf } from './schema-positions.js';
 
@@ -23,26 +22,4 @@ export function inPlaceSchemas(
       if (isInPlace && (which === 'all' || keyword === 'allOf')) pending.push(subschema);
   }
   return [...found];
-}
-
-/** The schemas, boolean ones included, that may judge the member or item that one step leads to. */
-export function childSchemas(schema: unknown, step: PathStep, root: JsonSchema): unknown[] {
-  return inPlaceSchemas(schema, root, 'all').flatMap((current) => {
-    const { properties, patternProperties, items, prefixItems } = current;
-    const named = [properties, prefixItems, items].map((holder) =>
-      typeof holder === 'object' && holder !== null && Object.hasOwn(holder, step)
-        ? (holder as Record<PathStep, unknown>)[step]
-        : undefined,
-    );
-    const patterned = isJsonObject(patternProperties) ? Object.values(patternProperties) : [];
-    const others = [
-      Array.isArray(items) ? undefined : items,
-      current.additionalItems,
-      current.additionalProperties,
-      current.contains,
-      current.unevaluatedItems,
-      current.unevaluatedProperties,
-    ];
-    return [...named, ...patterned, ...others].filter((child) => child !== undefined);
-  });
 }

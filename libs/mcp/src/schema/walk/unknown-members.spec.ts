@@ -66,6 +66,55 @@ describe('dropUnknown', () => {
       { b: 1 },
       { b: 1 },
     ],
+    [
+      'nothing for a variant that a bound rules out',
+      { anyOf: [closed({ n: { ...text, minLength: 5 } }), closed({ n: text, b: {} })] },
+      { n: 'abc', b: 1 },
+      { n: 'abc', b: 1 },
+    ],
+    [
+      'what the variant does not know whose bounds are met',
+      { anyOf: [closed({ n: { ...text, minLength: 5 } }), closed({ n: text, b: {} })] },
+      { n: 'abc', b: 1, c: 1 },
+      { n: 'abc', b: 1 },
+    ],
+    [
+      'least where several variants would take what is left',
+      { oneOf: [closed({ r: {} }), closed({ w: {} }), closed({})] },
+      { w: 1, x: 2 },
+      { w: 1 },
+    ],
+    ['nothing where a later variant takes all', { anyOf: [closed({}), {}] }, { a: 1 }, { a: 1 }],
+    ['nothing where a later variant is `true`', { anyOf: [closed({}), true] }, { a: 1 }, { a: 1 }],
+    [
+      'nothing where only one of overlapping variants takes all',
+      { oneOf: [{ additionalProperties: false }, {}] },
+      { a: 1 },
+      { a: 1 },
+    ],
+    [
+      'nothing where a map beside a closed object takes all',
+      { anyOf: [closed({ error: text }), { additionalProperties: { type: 'number' } }] },
+      { x: 1, y: 2 },
+      { x: 1, y: 2 },
+    ],
+    [
+      'behind a dynamic reference',
+      { $dynamicRef: '#n', $defs: { n: closed({}, { $dynamicAnchor: 'n' }) } },
+      { b: 1 },
+      {},
+    ],
+    [
+      'nothing for what stands beside a reference in draft-07',
+      {
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        $ref: '#/definitions/o',
+        additionalProperties: false,
+        definitions: { o: { properties: { a: text } } },
+      },
+      { a: 'x', b: 1 },
+      { a: 'x', b: 1 },
+    ],
     ['nothing of another type', closed({}), 'text', 'text'],
     ['nothing of an open object', { properties: { a: text } }, { a: 'x', b: 1 }, { a: 'x', b: 1 }],
   ])('removes %s', (_, schema, value, expected) => {
@@ -101,20 +150,48 @@ describe('dropUnknown', () => {
 describe('openObjects', () => {
   it('opens every object that is closed, and keeps what is said of other members', () => {
     const schema = closed(
-      { a: closed({}), map: { additionalProperties: text } },
+      { a: closed({}), map: { additionalProperties: text }, ref: { $ref: '#/$defs/d' } },
       { $defs: { d: closed({}) } },
     );
     expect(openObjects(schema)).toEqual({
       type: 'object',
-      properties: { a: { type: 'object', properties: {} }, map: { additionalProperties: text } },
+      properties: {
+        a: { type: 'object', properties: {} },
+        map: { additionalProperties: text },
+        ref: { $ref: '#/$defs/d' },
+      },
       $defs: { d: { type: 'object', properties: {} } },
     });
     expect(schema.additionalProperties).toBe(false);
   });
 
-  it('leaves alone what is negated', () => {
-    const schema = { not: closed({}), if: closed({}) };
-    expect(openObjects(schema)).toEqual(schema);
+  it.each(['not', 'if', 'then', 'else', 'contains', 'propertyNames', 'unevaluatedProperties'])(
+    'leaves alone what stands under %s, also by a reference',
+    (keyword) => {
+      expect(openObjects({ [keyword]: closed({}) })).toEqual({ [keyword]: closed({}) });
+      const referring = { [keyword]: { $ref: '#/$defs/d' }, $defs: { d: closed({}) } };
+      expect(openObjects({ ...referring, allOf: [{ $ref: '#/$defs/d' }] })).toMatchObject(referring);
+    },
+  );
+
+  it('leaves alone what depends on a member', () => {
+    const schema = { dependentSchemas: { a: closed({}) }, dependencies: { a: closed({}) } };
+    expect(openObjects(schema)).toBe(schema);
+  });
+
+  it('lets alternatives overlap that are open', () => {
+    const open = (name: string) => ({ type: 'object', properties: { [name]: text } });
+    const oneOf = [closed({ r: text }), { $ref: '#/$defs/w' }];
+    const $defs = { w: closed({ w: text }) };
+    const anyOf = [open('r'), { $ref: '#/$defs/w' }];
+    expect(openObjects({ oneOf, $defs })).toEqual({ anyOf, $defs: { w: open('w') } });
+    expect(openObjects({ oneOf, $defs, anyOf: [{}], allOf: [{}] })).toEqual({
+      anyOf: [{}],
+      allOf: [{}, { anyOf }],
+      $defs: { w: open('w') },
+    });
+    const texts = { oneOf: [{ const: 'a' }, { const: 'b' }] };
+    expect(openObjects(closed({ texts }))).toEqual({ type: 'object', properties: { texts } });
   });
 });
 
@@ -128,6 +205,11 @@ describe('closeObjects', () => {
     ['alternatives', { anyOf: [open, { type: 'null' }] }, { anyOf: [shut, { type: 'null' }] }],
     ['definitions', { $ref: '#/$defs/o', $defs: { o: open } }, { $ref: '#/$defs/o', $defs: { o: shut } }],
     [
+      'what requires a member that a pattern lists',
+      { ...open, required: ['x-b'], patternProperties: { '^x-': text } },
+      { ...shut, required: ['x-b'], patternProperties: { '^x-': text } },
+    ],
+    [
       'a recursion',
       { ...open, properties: { next: { $ref: '#' } } },
       { ...shut, properties: { next: { $ref: '#' } } },
@@ -140,6 +222,8 @@ describe('closeObjects', () => {
     ['what takes more', { ...open, additionalProperties: {} }],
     ['a map', { type: 'object', additionalProperties: text }],
     ['an object that lists nothing', { type: 'object' }],
+    ['what requires a member that it does not list', { ...open, required: ['a', 'b'] }],
+    ['what may require one', { ...open, dependentRequired: { a: ['b'] } }],
     ['unevaluated members', { ...open, unevaluatedProperties: false }],
     ['the parts of allOf', { allOf: [open, { properties: { b: text } }] }],
     [

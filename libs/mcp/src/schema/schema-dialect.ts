@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonSchema } from '../json-schema.js';
+import { isJsonObject, type JsonSchema } from './json-schema.js';
 
 /** The versions of JSON Schema that are understood. */
 export type Dialect = '2020-12' | 'draft-07';
