@@ -1,4 +1,4 @@
-import type { _ as CodeTemplate, Code, CodeKeywordDefinition, KeywordCxt } from 'ajv';
+import type { _ as CodeTemplate, Code, CodeKeywordDefinition, ErrorObject, KeywordCxt } from 'ajv';
 
 type Template = typeof CodeTemplate;
 type Describe = Extract<NonNullable<CodeKeywordDefinition['error']>['params'], (context: never) => unknown>;
