@@ -364,6 +364,7 @@ describe('options of schemas that cannot be meant', () => {
     ['input', String, 'the function String is no schema'],
     ['output', null, 'null is no schema'],
     ['output', [ItemDto], 'an array is no schema'],
+    ['input', { name: z.string() }, 'wrap it: z.object({ … })'],
     ['input', new ItemDto(), 'an instance of ItemDto is no schema'],
     ['unknownMembers', 'ignore', "must be 'refuse' or 'drop'"],
   ])('%s: %p is refused', async (option, value, part) => {

@@ -3,7 +3,7 @@ import { type RuleMetadata, rulesByProperty } from '../metadata/class-metadata.j
 import type { DtoView } from '../metadata/dto-view.js';
 import type { Class } from '../json-schema.js';
 import { MAX_NESTING } from '../schema-bounds.js';
-import { constraintsOf, isNestedRule, ruleName } from './validator-rules.js';
+import { constraintsOf, isNestedRule, ruleName } from './rule-reading.js';
 
 /**
  * Says whether class-validator's own rules take a value of a property, nested DTOs included. Constraints of the

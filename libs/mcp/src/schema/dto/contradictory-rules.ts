@@ -5,7 +5,7 @@ import type { PropertyFacts } from '../metadata/property-facts.js';
 import { ContradictoryRulesException } from '../schema.exception.js';
 import type { Container } from './property-type.resolver.js';
 import { withoutNull } from './schema-keywords.js';
-import { isConstraint, isNestedRule, keywordsOf, ruleName, ruleOf, takesNull } from './validator-rules.js';
+import { isConstraint, isNestedRule, keywordsOf, ruleName, ruleOf, takesNull } from './rule-reading.js';
 
 /** One of those that say what a value is. */
 interface Voice {

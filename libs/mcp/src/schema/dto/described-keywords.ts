@@ -2,7 +2,7 @@ import { isJsonObject, type JsonSchema } from '../json-schema.js';
 import type { PropertyFacts } from '../metadata/property-facts.js';
 import { rulesByProperty } from '../metadata/class-metadata.js';
 import { isOpen } from './schema-keywords.js';
-import { judgedBy } from './validator-rules.js';
+import { judgedBy } from './rule-reading.js';
 import { EnumTitlesException } from '../schema.exception.js';
 
 /** What is said of a value, and of its entries if it holds any. */

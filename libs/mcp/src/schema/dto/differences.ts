@@ -2,7 +2,7 @@ import { dtoSchemaPlan } from './dto-schema.factory.js';
 import type { DtoView } from '../metadata/dto-view.js';
 import type { Class } from '../json-schema.js';
 import { MAX_UNIQUE_ITEMS } from '../schema-bounds.js';
-import { VALIDATOR_RULES } from './validator-rules.js';
+import { CUSTOM, VALIDATOR_RULES } from './validator-rules.js';
 
 /** Why the schema refuses what class-validator alone would take: a stable key and one sentence for each reason. */
 export const STRICTER: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ export const STRICTER: Readonly<Record<string, string>> = {
 /** Why class-validator refuses what the schema of a rule takes, or undefined where the two agree. */
 export function looserReason(ruleName: string): string | undefined {
   if (ruleName === 'conditional') return 'rules that hold on a condition only';
-  if (ruleName === 'custom') return 'a constraint of the application';
+  if (ruleName === 'custom') return CUSTOM;
   const looser = VALIDATOR_RULES.get(ruleName)?.looser;
   return typeof looser === 'function' ? LOOSER_BY_CONSTRAINT[ruleName] : looser;
 }

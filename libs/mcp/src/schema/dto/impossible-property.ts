@@ -4,7 +4,7 @@ import {
   CollectionWithoutTypeException,
   DateWithoutTypeException,
 } from '../schema.exception.js';
-import { keywordsOf, ruleName } from './validator-rules.js';
+import { keywordsOf, ruleName } from './rule-reading.js';
 
 /** Refuses what class-transformer and class-validator together can only refuse, or would fill with something else. */
 export function refuseImpossible({

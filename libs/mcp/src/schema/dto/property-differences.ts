@@ -1,6 +1,6 @@
 import type { Presence } from '../metadata/condition-probe.js';
 import type { PropertyFacts } from '../metadata/property-facts.js';
-import { constraintsOf, isConstraint, ruleName, ruleOf } from './validator-rules.js';
+import { constraintsOf, isConstraint, ruleName, ruleOf } from './rule-reading.js';
 
 /** Which differences a property can show between its schema and class-validator, as they are found. */
 export interface Notes {

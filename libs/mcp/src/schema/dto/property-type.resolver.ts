@@ -23,7 +23,7 @@ import {
   ruleOf,
   takes,
   takesNull,
-} from './validator-rules.js';
+} from './rule-reading.js';
 
 /** How a property holds its values. */
 export type Container = 'list' | 'map' | 'none';

@@ -1,9 +1,9 @@
-import type { RuleMetadata } from '../metadata/class-metadata.js';
 import { isJsonObject, type JsonSchema } from '../json-schema.js';
 import { literalPattern, publishedPattern } from '../text-patterns.js';
 import { enumValues, hasReverseNames, isJsonPrimitive, noneOf, oneOf } from '../metadata/value-lists.js';
 
-type Constraints = readonly unknown[];
+/** What a rule was given when it was written. */
+export type Constraints = readonly unknown[];
 
 /** What one class-validator rule says in JSON Schema. */
 export interface ValidatorRule {
@@ -35,7 +35,7 @@ const CHECKSUM = 'a check digit, or another relation between the characters';
 const LISTED_ELSEWHERE = 'a list of names or codes too long to publish';
 const LOCAL = 'the form depends on a country, a locale or options';
 const CHARACTERS = 'which characters the text is made of, or how they are encoded';
-const CUSTOM = 'a constraint of the application';
+export const CUSTOM = 'a constraint of the application';
 const BEYOND = 'numbers too large for JavaScript, which reads them as infinite';
 const MOMENT = 'which moment the text stands for';
 const SELECTORS = 'variation selectors, which class-validator does not count';
@@ -282,7 +282,7 @@ const FORMAT_RULES: Record<string, ValidatorRule> = {
 };
 
 /** What has no name of its own in class-validator, by the kind of its metadata. */
-const KINDS: Record<string, ValidatorRule> = {
+export const KINDS: Record<string, ValidatorRule> = {
   nestedValidation: {
     keywords: () => ({}),
     takes: (nothing) => nothing === undefined,
@@ -307,66 +307,6 @@ export const VALIDATOR_RULES: ReadonlyMap<string, ValidatorRule> = new Map(
     KINDS,
   ].flatMap((rules) => Object.entries(rules)),
 );
-
-/** A constraint that this table does not know: it may take a null, and is taken to refuse what is missing. */
-const CUSTOM_RULE: ValidatorRule = {
-  keywords: () => ({}),
-  takes: (nothing) => nothing === null,
-  looser: CUSTOM,
-};
-
-/** The name a rule has in the table. */
-export function ruleName({ name, type }: RuleMetadata): string {
-  if (type in KINDS) return type;
-  return name !== undefined && VALIDATOR_RULES.has(name) ? name : 'custom';
-}
-
-/** What a rule says, whoever wrote it. */
-export function ruleOf(metadata: RuleMetadata): ValidatorRule {
-  return VALIDATOR_RULES.get(ruleName(metadata)) ?? CUSTOM_RULE;
-}
-
-/** The constraints a rule was given. */
-export function constraintsOf({ constraints }: RuleMetadata): Constraints {
-  return (constraints ?? []) as Constraints;
-}
-
-/** The keywords of one rule as it stands on a property. */
-export function keywordsOf(rule: RuleMetadata): JsonSchema {
-  return ruleOf(rule).keywords(constraintsOf(rule));
-}
-
-/** The keywords for what a rule judges, whether or not its own say all of that. */
-export function judgedBy(rule: RuleMetadata): readonly string[] {
-  const { judges = [] } = ruleOf(rule);
-  const unsaid = typeof judges === 'function' ? judges(constraintsOf(rule)) : judges;
-  return [...keywordNames(keywordsOf(rule)), ...unsaid];
-}
-
-function keywordNames(schema: JsonSchema): string[] {
-  const branches = [schema.anyOf, schema.allOf].flatMap((list) => listOf(list)).filter(isJsonObject);
-  return [...Object.keys(schema), ...branches.flatMap(keywordNames)];
-}
-
-/** Says whether a rule is content with null. */
-export function takesNull(rule: RuleMetadata): boolean {
-  return takes(rule, null);
-}
-
-/** Says whether a rule is content with a value that is missing, or null. */
-export function takes(rule: RuleMetadata, nothing: undefined | null): boolean {
-  return Boolean(rule.validateIf) || (ruleOf(rule).takes?.(nothing, constraintsOf(rule)) ?? false);
-}
-
-/** Says whether a rule constrains, and is no condition or mere mark. */
-export function isConstraint({ type }: RuleMetadata): boolean {
-  return !['conditionalValidation', 'whitelistValidation', 'promiseValidation'].includes(type);
-}
-
-/** Says whether a rule is `@ValidateNested()`. */
-export function isNestedRule({ type }: RuleMetadata): boolean {
-  return type === 'nestedValidation';
-}
 
 function formatted(format: string, fits: (constraints: Constraints) => boolean = () => true): ValidatorRule {
   return {
@@ -401,7 +341,7 @@ function refusing(values: readonly unknown[]): JsonSchema {
   return refused.length === 0 ? {} : { not: { enum: refused } };
 }
 
-function listOf(values: unknown): readonly unknown[] {
+export function listOf(values: unknown): readonly unknown[] {
   return Array.isArray(values) ? (values as unknown[]) : [];
 }
 
