@@ -179,7 +179,7 @@ const PLAIN_SHAPE: PropertyShape = {
   element: {},
   nested: [],
   isMutated: false,
-  mayBeInvalidDate: false,
+  isDate: false,
   isNullable: false,
   isNullableElement: false,
   isRequired: true,

@@ -115,18 +115,23 @@ describe('the arguments of a DTO', () => {
     ]);
   });
 
-  it('does not look for Dates where a rule does', () => {
-    class JudgedDto {
+  it('B13: finds them also where a rule looks for them that nothing runs, and says so once', async () => {
+    class DayDto {
       @v.IsDate() @Type(() => Date) when: Date;
-      @v.IsDate({ each: true }) @Type(() => Date) days: Date[];
-      @v.IsString() text: string;
     }
-    class OpenDto {
-      @v.ValidateNested() @Type(() => JudgedDto) judged: JudgedDto;
-      @Type(() => Date) when: Date;
+    class TripDto {
+      @v.IsOptional() @v.ValidateNested() @Type(() => DayDto) judged?: DayDto;
+      @v.IsOptional() @Type(() => DayDto) typed?: DayDto;
+      @v.IsOptional() @v.IsArray() @Type(() => DayDto) list?: DayDto[];
     }
-    expect(InvalidDates.of(dtoSchemaPlan(JudgedDto).graph)).toBeUndefined();
-    expect(InvalidDates.of(dtoSchemaPlan(OpenDto).graph)).toBeInstanceOf(InvalidDates);
+    const day = { when: 'banana' };
+    expect(await call(TripDto, { judged: day })).toEqual(['judged.when: must be an ISO 8601 date and time']);
+    expect(await call(TripDto, { typed: day })).toEqual(['typed.when: must be an ISO 8601 date and time']);
+    expect(await call(TripDto, { list: [day] })).toEqual(['list[0].when: must be an ISO 8601 date and time']);
+    class TextDto {
+      @v.IsDateString() when: string;
+    }
+    expect(InvalidDates.of(dtoSchemaPlan(TextDto).graph)).toBeUndefined();
   });
 
   it('C1: names the entry of a list that is wrong', async () => {

@@ -4,7 +4,7 @@ import type { DtoGraph, DtoNode, DtoProperty } from './dto-graph.js';
 
 type Path = readonly PathStep[];
 
-/** Finds Dates that were made of text that is none, where no rule of the DTO looks for them. */
+/** Finds Dates that were made of text that is none, whether or not a rule of the DTO looks for them. */
 export class InvalidDates {
   private constructor(
     private readonly root: DtoNode,
@@ -19,7 +19,7 @@ export class InvalidDates {
       found = ways.size;
       for (const node of nodes) {
         const members = node.members.filter(
-          ({ shape, nested }) => shape.mayBeInvalidDate || nested.some((inner) => ways.has(inner)),
+          ({ shape, nested }) => shape.isDate || nested.some((inner) => ways.has(inner)),
         );
         if (members.length > 0) ways.set(node, members);
       }

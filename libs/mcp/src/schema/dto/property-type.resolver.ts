@@ -57,7 +57,7 @@ export interface PropertyShape {
   /** class-transformer removes a member of the value while it reads it. */
   readonly isMutated: boolean;
   /** A Date is made of what is sent, and no rule sees to it that it is one. */
-  readonly mayBeInvalidDate: boolean;
+  readonly isDate: boolean;
   readonly isNullable: boolean;
   readonly isNullableElement: boolean;
   /** Whether it has to be sent, as far as anything but an initialiser says. */
@@ -121,8 +121,8 @@ export function resolveProperty(facts: PropertyFacts): PropertyShape {
     own.namesNull;
   if (isTypeAssumed(facts, container, nested)) notes.stricter.add('declared-type');
   noteRules(facts, presence, takesNothing && declaresNull, notes);
-  const mayBeInvalidDate = isDateUnjudged(facts, presence, isHeld);
-  if (mayBeInvalidDate) notes.looser.add('isDate');
+  const isDate = holdsDate(facts);
+  if (isDate) notes.looser.add('isDate');
   const titled = addTitles(facts, described, isHeld);
   return {
     container,
@@ -134,7 +134,7 @@ export function resolveProperty(facts: PropertyFacts): PropertyShape {
     nested,
     ...impliedTypeOf(facts, nested, isHeld),
     isMutated: nested.some(({ tag }) => tag && !tag.isKept),
-    mayBeInvalidDate,
+    isDate,
     isNullable: takesNothing && declaresNull,
     isNullableElement: element?.isNullable ?? false,
     isRequired: isRequired(facts, presence),
@@ -249,16 +249,9 @@ function builtInType({ declared, design, swagger, view }: PropertyFacts, isHeld:
   return BUILT_IN_TYPES.get(type) ?? {};
 }
 
-function isDateUnjudged(
-  { rules, declared, design, swagger }: PropertyFacts,
-  { isConditional }: Presence,
-  isHeld: boolean,
-): boolean {
-  if (![declared, design, swagger?.type].some((type) => (type as unknown) === Date)) return false;
-  const isJudged = rules.some(
-    (rule) => ruleName(rule) === 'isDate' && Boolean(rule.each) === isHeld && !rule.validateIf,
-  );
-  return isConditional || !isJudged;
+/** Whether a Date is made of the text. `@IsDate()` is no reason to trust it: a DTO need not be validated where it nests. */
+function holdsDate({ declared, design, swagger }: PropertyFacts): boolean {
+  return [declared, design, swagger?.type].some((type) => (type as unknown) === Date);
 }
 
 function impliedTypeOf({ type, design, swagger }: PropertyFacts, nested: readonly DtoUse[], isHeld: boolean) {

@@ -112,11 +112,19 @@ function libraryOptions(schema: StandardSchemaV1, unsaid: Set<string>): Record<s
         notePattern(unsaid, valibotAction.requirement);
         return errors && valibotAction.kind === 'validation' ? jsonSchema : undefined;
       },
+      // Its converter says nothing of further members, here as where they are dropped.
+      overrideSchema: ({ valibotSchema, jsonSchema }: ValibotSchemaContext) =>
+        valibotSchema.type === 'loose_object' ? { ...jsonSchema, additionalProperties: {} } : undefined,
     };
   }
   if (vendor !== 'arktype') return undefined;
   for (const { rule, flags } of arktypePatterns(schema)) notePattern(unsaid, new RegExp(rule, flags));
   return ARKTYPE_OPTIONS;
+}
+
+interface ValibotSchemaContext {
+  readonly valibotSchema: { readonly type: string };
+  readonly jsonSchema: JsonSchema;
 }
 
 interface ZodSchema {
@@ -195,14 +203,14 @@ function withOwnRoot(schema: JsonSchema): JsonSchema {
 
 /**
  * Rewrites what some clients' models refuse, together with the whole list it comes in, into words of the same
- * meaning: one-value constants, pairs of a type and null, and arrays that say nothing of their items.
+ * meaning: one-value constants, lists of types, and arrays that say nothing of their items.
  */
 export function portable(schema: JsonSchema): JsonSchema {
   const inner = mapSubschemas(schema, portable);
   const named = withoutConst(inner);
   const { type } = named;
   if (type === 'array' && !('items' in named) && !('prefixItems' in named)) return { ...named, items: {} };
-  return Array.isArray(type) && type.length === 2 && type.includes('null') ? splitNull(named) : named;
+  return Array.isArray(type) ? splitTypes(named, type) : named;
 }
 
 function withoutConst(schema: JsonSchema): JsonSchema {
@@ -213,16 +221,17 @@ function withoutConst(schema: JsonSchema): JsonSchema {
 
 /** Keywords that say something about the value as a whole, or stand for the document. */
 const ABOUT = ['title', 'description', 'default', 'deprecated', 'examples', 'readOnly', 'writeOnly', '$defs'];
-/** Keywords that would also judge null, so that they can't go to one of two alternatives. */
+/** Keywords that judge values of every type, so that they can't go to one of the alternatives. */
 const WHOLE = ['enum', '$ref', '$dynamicRef', '$id', '$anchor', 'allOf', 'anyOf', 'oneOf', 'not', 'if'];
 
-function splitNull(schema: JsonSchema): JsonSchema {
+function splitTypes(schema: JsonSchema, types: readonly unknown[]): JsonSchema {
   if (WHOLE.some((keyword) => keyword in schema)) return schema;
-  const { type, ...rest } = schema;
+  const { type: _types, ...rest } = schema;
   const entries = Object.entries(rest);
   const about = entries.filter(([keyword]) => ABOUT.includes(keyword));
   const rules = entries.filter(([keyword]) => !ABOUT.includes(keyword));
-  const other: unknown = (type as unknown[]).find((name) => name !== 'null');
-  const branch = portable({ type: other, ...Object.fromEntries(rules) });
-  return { ...Object.fromEntries(about), anyOf: [branch, { type: 'null' }] };
+  // A keyword says nothing of values of other types, so each branch can have them all; null has none.
+  const branchOf = (type: unknown) =>
+    type === 'null' ? { type } : portable({ type, ...Object.fromEntries(rules) });
+  return { ...Object.fromEntries(about), anyOf: types.map(branchOf) };
 }

@@ -182,6 +182,7 @@ describe('the shapes of a Standard Schema', () => {
   it('keeps open what says that it takes more', async () => {
     const raw = { more: 1 };
     expect(await call(z.looseObject({}), raw)).toEqual({ value: raw });
+    expect(await call(v.looseObject({}), raw)).toEqual({ value: raw });
     expect(await call(z.object({ map: z.record(z.string(), z.int()) }), { map: { a: 1 } })).toEqual({
       value: { map: { a: 1 } },
     });
@@ -513,4 +514,12 @@ describe('the portable form', () => {
   ])('of %j is %j', (schema, expected) => {
     expect(portable(schema)).toEqual(expected);
   });
+});
+
+it('a union of plain types is published as alternatives, not as a list of types', async () => {
+  const { schema } = await argumentsContract(z.object({ id: z.union([z.string(), z.number()]) }));
+  expect(schema['properties']).toEqual({ id: { anyOf: [{ type: 'string' }, { type: 'number' }] } });
+  expect(await call(z.object({ id: z.union([z.string(), z.number()]) }), { id: true })).toEqual([
+    'id: must be a string or a number',
+  ]);
 });
