@@ -724,7 +724,7 @@ export const entries: readonly CorpusEntry[] = [
   property(IssnDto, 'journal', ['0378-5955', '03785955'], ['0378-5954']),
   property(IssnStrictDto, 'journal', ['0378-5955'], ['03785955']),
   property(CountryAlpha2Dto, 'country', ['DE'], ['XX']),
-  property(CountryAlpha3Dto, 'country', ['DEU'], ['XXX']),
+  property(CountryAlpha3Dto, 'country', ['DEU'], ['DEX']),
   property(CountryNumericDto, 'country', ['276'], ['000']),
   property(CurrencyCodeDto, 'currency', ['EUR'], ['XXQ']),
   property(LanguageDto, 'language', ['de'], ['xx']),
