@@ -95,7 +95,7 @@ describe('names of tools', () => {
     @Module({ providers: [SecondTools] })
     class SecondModule {}
     const error = await refusal(rootOf({ providers: [FirstTools], imports: [SecondModule] }));
-    expect(error.name).toBe('DuplicateToolException');
+    expect(error.name).toBe('DuplicateHandlerException');
     expect(error).toBeInstanceOf(McpBootException);
     expect(error.message).toContain('Tool "search" is declared twice: by ');
     expect(error.message).toContain('FirstTools.search (RootModule)');
@@ -113,7 +113,7 @@ describe('names of tools', () => {
     @Module({ providers: [SharedTools] })
     class TwoModule {}
     const error = await refusal(rootOf({ imports: [OneModule, TwoModule] }));
-    expect(error.name).toBe('DuplicateToolException');
+    expect(error.name).toBe('DuplicateHandlerException');
     expect(error.message).toBe(
       'Tool "search" is declared twice: by SharedTools.search (OneModule) and by SharedTools.search (TwoModule). ' +
         "Give one of them another name, @McpTool({ name: '…' }); a class provided by two modules counts twice, " +
@@ -155,7 +155,7 @@ describe('names of tools', () => {
     'N1: refuses %j, naming class and method',
     async (name) => {
       const error = await refusal(tools(named(name)));
-      expect(error.name).toBe('InvalidToolNameException');
+      expect(error.name).toBe('InvalidNameException');
       expect(error.message).toBe(
         `NamedTools.run: ${JSON.stringify(name)} cannot be a tool's name. ` +
           `Write 1 to 128 letters, digits, "_", "-" or ".", @McpTool({ name: '…' }).`,
@@ -169,7 +169,7 @@ describe('names of tools', () => {
       $x(): void {}
     }
     const error = await refusal(tools(DollarTools));
-    expect(error.name).toBe('InvalidToolNameException');
+    expect(error.name).toBe('InvalidNameException');
     expect(error.message).toContain('DollarTools.$x: "$x" cannot be a tool\'s name.');
   });
 });
@@ -389,7 +389,7 @@ describe('options that nothing reads', () => {
     }
     const error = await refusal(rootOf({ providers: [Typo] }));
     expect([error.name, error.message]).toEqual([
-      'InvalidToolOptionException',
+      'InvalidHandlerOptionException',
       expect.stringContaining(`Typo.run: @McpTool() option \`${option}\` is unknown; known are `),
     ]);
   });
@@ -471,7 +471,7 @@ describe('places and options of tools', () => {
       create(@Body() _body: PageDto): void {}
     }
     const error = await refusal(rootOf({ controllers: [PagesController] }));
-    expect(error.name).toBe('RouteToolException');
+    expect(error.name).toBe('RouteHandlerException');
     expect(error.message).toBe(
       'PagesController.create is a route: a route cannot be a tool. Move @McpTool() to a method of its own, ' +
         'in this class or in a provider, that calls the same service.',
@@ -486,7 +486,7 @@ describe('places and options of tools', () => {
         run(): void {}
       }
       const error = await refusal(tools(TimedTools));
-      expect(error.name).toBe('InvalidToolOptionException');
+      expect(error.name).toBe('InvalidHandlerOptionException');
       expect(error.message).toBe(
         'TimedTools.run: @McpTool() option `timeout` must be an integer from 1 to 2147483647, in milliseconds',
       );
@@ -501,7 +501,7 @@ describe('places and options of tools', () => {
         run(): void {}
       }
       const error = await refusal(tools(IconTools));
-      expect(error.name).toBe('InvalidToolOptionException');
+      expect(error.name).toBe('InvalidHandlerOptionException');
       expect(error.message).toBe(
         `IconTools.run: @McpTool() option \`icons\` has ${JSON.stringify(src)}: clients load only https: and data: addresses`,
       );

@@ -369,7 +369,7 @@ describe('options of schemas that cannot be meant', () => {
     ['unknownMembers', 'ignore', "must be 'refuse' or 'drop'"],
   ])('%s: %p is refused', async (option, value, part) => {
     const error = await refusal(toolsOf({ input: ItemDto, [option]: value } as McpToolOptions));
-    expect(error.name).toBe('InvalidToolOptionException');
+    expect(error.name).toBe('InvalidHandlerOptionException');
     expect(error.message).toContain(`RefusedTools.run: @McpTool() option \`${option}\` `);
     expect(error.message).toContain(part);
   });

@@ -103,7 +103,7 @@ describe.each(ADAPTERS)('the revisions with sessions over HTTP on %s', (adapter)
         id: 0,
         result: {
           protocolVersion: settled,
-          capabilities: { tools: {} },
+          capabilities: { logging: {}, tools: { listChanged: true } },
           serverInfo: { name: 'wire', version: '1.2.3' },
           instructions: 'Be kind.',
         },
@@ -177,18 +177,17 @@ describe.each(ADAPTERS)('the revisions with sessions over HTTP on %s', (adapter)
       expectError(await send(running.mcp, 'DELETE', headers), 404, -32600);
     });
 
-    it('S-074: answers 405 to GET, with what is allowed', async () => {
+    it('E1, S-074: refuses a GET without a session, of an unknown one, and one that takes no stream', async () => {
       const session = await openSession(running.mcp);
-      const presented: Record<string, string>[] = [
-        {},
-        { 'mcp-session-id': session.id },
-        { 'mcp-session-id': 'unknown' },
-      ];
-      for (const headers of presented) {
-        const reply = await send(running.mcp, 'GET', { accept: 'text/event-stream', ...headers });
-        expectError(reply, 405, -32600);
-        expect(reply.headers.get('allow')).toBe('POST, DELETE');
-      }
+      const get = (headers: Record<string, string>) => send(running.mcp, 'GET', headers);
+      const stream = { accept: 'text/event-stream' };
+      expectError(await get(stream), 400, -32600);
+      expectError(await get({ ...stream, 'mcp-session-id': 'unknown' }), 404, -32600);
+      const named = { 'mcp-session-id': session.id };
+      expectError(await get({ accept: 'application/json', ...named }), 406, -32600);
+      const put = await send(running.mcp, 'PUT', named);
+      expectError(put, 405, -32600);
+      expect(put.headers.get('allow')).toBe('GET, POST, DELETE');
     });
 
     it('E2: serves two sessions side by side', async () => {

@@ -255,7 +255,7 @@ describe.each(ADAPTERS)('2026-07-28 over HTTP on %s', (adapter) => {
         result: {
           resultType: 'complete',
           supportedVersions: ['2026-07-28'],
-          capabilities: { tools: {} },
+          capabilities: { logging: {}, tools: { listChanged: true } },
           instructions: 'Be kind.',
           ttlMs: 0,
           cacheScope: 'private',
@@ -287,7 +287,7 @@ describe.each(ADAPTERS)('2026-07-28 over HTTP on %s', (adapter) => {
     });
 
     it('S-059, S-195: answers 404 and -32601 to methods of features that are not offered', async () => {
-      for (const method of ['resources/list', 'prompts/list', 'completion/complete', 'subscriptions/listen'])
+      for (const method of ['resources/list', 'resources/read', 'prompts/list', 'completion/complete'])
         expectError(await ask(method), 404, -32601);
     });
 

@@ -281,7 +281,7 @@ describe.each(ADAPTERS)('outputs on %s', (adapter) => {
   });
 
   describe('with an output schema', () => {
-    it('S-190: are announced to the revisions that know them, other roots than objects to 2026-07-28 alone', async () => {
+    it('S-190: are announced to the revisions that know them, other roots than objects wrapped before 2026-07-28', async () => {
       const now = await modern(running.mcp, 'tools/list');
       traffic.observe(now.body, '2026-07-28', 'tools/list');
       const listed = (result: Json) =>
@@ -289,13 +289,22 @@ describe.each(ADAPTERS)('outputs on %s', (adapter) => {
       const all = listed(now.result);
       expect(all).toEqual(expect.arrayContaining(['entity', 'zod', 'list', 'falsy']));
       for (const [revision, names] of [
-        ['2025-11-25', all.filter((name) => name !== 'list' && name !== 'falsy')],
-        ['2025-06-18', all.filter((name) => name !== 'list' && name !== 'falsy')],
+        ['2025-11-25', all],
+        ['2025-06-18', all],
         ['2025-03-26', []],
       ] as const) {
         const reply = await (await openSession(running.mcp, revision)).request('tools/list');
         traffic.observe(reply.body, revision, 'tools/list');
         expect(listed(reply.result)).toEqual(names);
+        const wrapped = (reply.result['tools'] as Json[]).find((tool) => tool['name'] === 'falsy');
+        expect(wrapped!['outputSchema']).toEqual(
+          names.length === 0
+            ? undefined
+            : expect.objectContaining({
+                properties: { result: { type: expect.any(Array) } },
+                required: ['result'],
+              }),
+        );
       }
     });
 
@@ -361,13 +370,19 @@ describe.each(ADAPTERS)('outputs on %s', (adapter) => {
       }
     });
 
-    it('I6: a list and a falsy value are structured content in 2026-07-28, and JSON text everywhere', async () => {
+    it('I6: a list and a falsy value are structured content, before 2026-07-28 as a member `result`', async () => {
       const list = await call('list');
       expect(list.modern['structuredContent']).toEqual([{ id: 1 }, { id: 2 }]);
-      expect(list.legacy).toEqual({ content: [{ type: 'text', text: '[{"id":1},{"id":2}]' }] });
+      expect(list.legacy).toEqual({
+        content: [{ type: 'text', text: '[{"id":1},{"id":2}]' }],
+        structuredContent: { result: [{ id: 1 }, { id: 2 }] },
+      });
       const falsy = await call('falsy');
       expect([falsy.modern['structuredContent'], textOf(falsy.modern)]).toEqual([0, '0']);
-      expect(falsy.legacy).toEqual({ content: [{ type: 'text', text: '0' }] });
+      expect(falsy.legacy).toEqual({
+        content: [{ type: 'text', text: '0' }],
+        structuredContent: { result: 0 },
+      });
     });
 
     /** The official clients compile each output schema and hold every structured result to it. */

@@ -303,12 +303,12 @@ describe('eras', () => {
     expect(discovered['result']).toMatchObject({
       resultType: 'complete',
       supportedVersions: ['2026-07-28'],
-      capabilities: { tools: {} },
+      capabilities: { logging: {}, tools: { listChanged: true } },
     });
     const initialized = await client.initialize('2025-11-25');
     expect(initialized['result']).toEqual({
       protocolVersion: '2025-11-25',
-      capabilities: { tools: {} },
+      capabilities: { logging: {}, tools: { listChanged: true } },
       serverInfo: { name: 'pipes', version: '1.0.0' },
     });
     const called = await client.legacy(1, 'tools/call', call('echo', { text: 'hi' }));

@@ -140,13 +140,13 @@ describe.each(ADAPTERS)('a list in pages on %s', (adapter) => {
 
   it('S-100, S-101: is declared, and read to its end by the official clients', async () => {
     const v2 = await connectV2(running.mcp, 'auto', traffic);
-    expect(v2.getServerCapabilities()).toEqual({ tools: {} });
+    expect(v2.getServerCapabilities()).toEqual({ logging: {}, tools: { listChanged: true } });
     const { tools, nextCursor } = await v2.listTools();
     expect([tools.map(({ name }) => name), nextCursor]).toEqual([NAMES, undefined]);
     await v2.close();
 
     const v1 = await connectV1(running.mcp, traffic);
-    expect(v1.getServerCapabilities()).toEqual({ tools: {} });
+    expect(v1.getServerCapabilities()).toEqual({ logging: {}, tools: { listChanged: true } });
     const first = await v1.listTools();
     const second = await v1.listTools({ cursor: first.nextCursor });
     expect([...first.tools, ...second.tools].map(({ name }) => name)).toEqual(NAMES.slice(0, 4));

@@ -7,10 +7,15 @@ export type {
   McpServerPlacement,
   McpSessionOptions,
 } from './mcp.options.js';
-export { McpRegistry, type McpExposed } from './discovery/mcp.registry.js';
+export { McpRegistry, type McpAdded, type McpExposable, type McpExposed } from './discovery/mcp.registry.js';
+export { InjectMcpRegistry } from './discovery/inject-registry.js';
 export { McpBootException } from './mcp.exceptions.js';
 
 export { McpTool, type McpToolOptions } from './decorators/tool.decorator.js';
+export { McpResource, type McpResourceOptions } from './decorators/resource.decorator.js';
+export { McpPrompt, type McpPromptOptions } from './decorators/prompt.decorator.js';
+export { McpCompletion, type McpCompletionOf } from './decorators/completion.decorator.js';
+export type { McpNamed } from './decorators/handler.mark.js';
 export { McpArgs, McpCtx } from './decorators/parameter.decorators.js';
 export { McpProperty, type McpPropertyOptions } from './decorators/property.decorator.js';
 
@@ -20,10 +25,19 @@ export type { JsonSchema } from './schema/json-schema.js';
 export type { McpSchema } from './schema/schema-kind.js';
 
 export { McpContext, type McpCaller, type McpTransport } from './protocol/call-context.js';
-export { McpExecutionContext } from './execution/mcp-execution-context.js';
+export type { McpClientLog, McpLogLevel } from './protocol/client-log.js';
+export { content, type McpContentOptions, type McpLinkOptions } from './protocol/content-builders.js';
+export type {
+  ContentBlock as McpContentBlock,
+  PromptMessage as McpPromptMessage,
+  ResourceContents as McpResourceContents,
+} from './protocol/content.js';
+export { McpExecutionContext, type McpHandlerKind } from './execution/mcp-execution-context.js';
 export { McpError } from './protocol/mcp-error.js';
-export type { McpIcon } from './protocol/result-encoder.js';
+export { McpEventBus, type McpChange } from './protocol/changes.js';
+export type { McpAnnotations, McpCacheHints, McpIcon } from './protocol/descriptors.js';
 export type { McpEra, McpRevision } from './protocol/versions.js';
 
 export { serveMcpOverStdio, type McpStdioApp, type McpStdioOptions } from './serve-mcp-over-stdio.js';
-export { McpStdioRequest, type McpStdioRequestOptions } from './transport/stdio/stdio-request.js';
+export { McpDispatcher, type McpPeer } from './transport/peer/mcp.dispatcher.js';
+export { McpStdioRequest, type McpStdioRequestOptions } from './transport/peer/stand-in.request.js';

@@ -11,18 +11,25 @@ import {
 } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { ModuleImportException } from './discovery/boot.exceptions.js';
+import { AddedHandlers } from './discovery/added.handlers.js';
+import { HandlerBinder } from './discovery/handler.binder.js';
 import { HandlerExplorer } from './discovery/handler.explorer.js';
 import { McpRegistry } from './discovery/mcp.registry.js';
 import { assertEnhancersRegistered } from './discovery/protection.check.js';
-import { ToolRegistrar } from './discovery/tool.registrar.js';
+import { CompletionRegistrar } from './discovery/registrars/completion.registrar.js';
+import { PromptRegistrar } from './discovery/registrars/prompt.registrar.js';
+import { ResourceRegistrar } from './discovery/registrars/resource.registrar.js';
+import { ToolRegistrar } from './discovery/registrars/tool.registrar.js';
 import { ExceptionMapper } from './execution/exception.mapper.js';
 import { HandlerFactory } from './execution/handler.factory.js';
+import { PipelineFactory } from './execution/pipeline.factory.js';
 import { MCP_OPTIONS, MCP_SETTINGS, MODULE_CLASS } from './mcp.constants.js';
 import type { McpModuleAsyncOptions, McpModuleOptions } from './mcp.options.js';
 import { InvalidOptionException, settingsOf } from './mcp.settings.js';
 import { McpServer } from './server/mcp.server.js';
 import { BodyGate } from './transport/http/body-gate.js';
 import { HttpTransport } from './transport/http/http.transport.js';
+import { McpDispatcher, PeerDispatcher } from './transport/peer/mcp.dispatcher.js';
 import { createEndpointController, decorate, undecorator } from './transport/http/mcp-endpoint.controller.js';
 
 const DEFAULT_PATH = 'mcp';
@@ -31,7 +38,8 @@ const NO_FACTORY =
 const ENDPOINT = Symbol.for('nest-mcp:endpoint-class');
 
 /**
- * Lets the application speak MCP: finds `@McpTool()` methods in every module, and serves them at `/mcp`.
+ * Lets the application speak MCP: finds what is marked `@McpTool()`, `@McpResource()`, `@McpPrompt()` and `@McpCompletion()` in
+ * every module, and serves it at `/mcp`.
  *
  * @example
  * @Module({ imports: [McpModule.forRoot({ name: 'helpdesk', version: '1.0.0' }), TicketsModule] })
@@ -93,6 +101,8 @@ function moduleWith(
 ): DynamicModule {
   return {
     module: McpModule,
+    // Whoever adds handlers at run time or brings a transport has them injected, in any module.
+    global: true,
     imports,
     controllers: [endpoint],
     providers: [
@@ -101,14 +111,21 @@ function moduleWith(
       { provide: MODULE_CLASS, useValue: McpModule },
       { provide: ENDPOINT, useValue: endpoint },
       HandlerExplorer,
+      HandlerBinder,
+      AddedHandlers,
       ToolRegistrar,
+      ResourceRegistrar,
+      PromptRegistrar,
+      CompletionRegistrar,
       McpRegistry,
       ExceptionMapper,
+      PipelineFactory,
       HandlerFactory,
       McpServer,
       BodyGate,
       HttpTransport,
+      { provide: McpDispatcher, useClass: PeerDispatcher },
     ],
-    exports: [McpRegistry],
+    exports: [McpRegistry, McpDispatcher],
   };
 }

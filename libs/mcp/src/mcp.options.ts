@@ -1,6 +1,7 @@
-import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
+import type { FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
 import type { McpCaller } from './protocol/call-context.js';
-import type { McpIcon } from './protocol/result-encoder.js';
+import type { McpEventBus } from './protocol/changes.js';
+import type { McpCacheHints, McpIcon } from './protocol/descriptors.js';
 import type { McpRevision } from './protocol/versions.js';
 
 /**
@@ -24,6 +25,12 @@ export interface McpLimits {
   inFlight: number;
   /** Calls running on one stdio channel; default 100. Beyond it: -32600. */
   inFlightPerChannel: number;
+  /** Streams of this process that stay open for changes; default 1 024. Beyond it: 503, on stdio -32600. */
+  streams: number;
+  /** The same of one caller; default 16. Without a caller only `streams` applies. */
+  streamsPerCaller: number;
+  /** Bytes that may wait in one stream for its reader; default 1 MiB. Beyond it the stream is closed. */
+  streamBuffer: number;
   /** Bytes of one serialised result; default 8 MiB. Beyond it: -32603. */
   resultSize: number;
   /** ms that running calls get to finish at shutdown; default 5 000. */
@@ -51,6 +58,8 @@ export interface McpHttpOptions {
   decorators?: ClassDecorator[];
   /** `'auto'` (default): JSON, and a stream once something is sent before the result; `'json'`: never a stream. */
   responses?: 'auto' | 'json';
+  /** Seconds between the comments that keep an open stream alive; default 15. */
+  keepAlive?: number;
 }
 
 /** Sessions of the revisions before 2026-07-28. @publicApi */
@@ -90,6 +99,16 @@ export interface McpModuleOptions extends McpServerPlacement {
   limits?: Partial<McpLimits>;
   /** Items on a page of a list; default 100. */
   pageSize?: number;
+  /**
+   * How long clients of 2026-07-28 may keep lists, and for whom; default `{ ttlMs: 0, scope: 'private' }`. `'public'`
+   * only where every caller gets the same. `McpResourceOptions.cache` changes it for what is read of one resource.
+   */
+  cache?: McpCacheHints;
+  /**
+   * Carries changes between processes: a class that is provided somewhere, or that this module makes. Default: the
+   * changes of this process alone.
+   */
+  bus?: Type<McpEventBus>;
   /**
    * Who runs class-transformer and class-validator over a DTO: `'auto'` (default), the application's own
    * `ValidationPipe` where one is bound to it, else the library; `'own'`, always the library, and a `ValidationPipe`

@@ -18,6 +18,9 @@ describe('defaults', () => {
       handlerTime: 60_000,
       inFlight: 1_000,
       inFlightPerChannel: 100,
+      streams: 1_024,
+      streamsPerCaller: 16,
+      streamBuffer: 1_048_576,
       resultSize: 8_388_608,
       shutdownGrace: 5_000,
     });
@@ -102,7 +105,7 @@ describe('a refusal', () => {
     [
       { limits: { bodySize: 5 } },
       'limits.bodySize',
-      'is unknown; known are body, line, depth, tokens, bodyTime, handlerTime, inFlight, inFlightPerChannel, resultSize, shutdownGrace',
+      'is unknown; known are body, line, depth, tokens, bodyTime, handlerTime, inFlight, inFlightPerChannel, streams, streamsPerCaller, streamBuffer, resultSize, shutdownGrace',
     ],
     [{ sessions: { idle: 0 } }, 'sessions.idle', COUNT],
     [{ sessions: { ttl: 5 } }, 'sessions.ttl', 'is unknown; known are idle, max, maxPerCaller'],

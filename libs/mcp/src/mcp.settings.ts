@@ -1,10 +1,12 @@
+import type { Type } from '@nestjs/common';
 import type { McpHttpOptions, McpLimits, McpModuleOptions } from './mcp.options.js';
 import { McpBootException } from './mcp.exceptions.js';
 import type { McpCaller } from './protocol/call-context.js';
+import type { McpEventBus } from './protocol/changes.js';
+import type { CacheHints, McpCacheHints, ServerIdentity } from './protocol/descriptors.js';
 import { ErrorCode } from './protocol/error-codes.js';
 import { isObject } from './protocol/json-rpc.js';
 import { McpError } from './protocol/mcp-error.js';
-import type { ServerIdentity } from './protocol/result-encoder.js';
 import { REVISIONS, ServedRevisions } from './protocol/versions.js';
 
 /** The options with every default filled in and every mistake refused. */
@@ -14,6 +16,10 @@ export interface McpSettings {
   readonly limits: McpLimits;
   readonly sessions: { readonly idle: number; readonly max: number; readonly maxPerCaller: number };
   readonly pageSize: number;
+  readonly cache: CacheHints;
+  /** ms between the comments on an open stream. */
+  readonly keepAlive: number;
+  readonly bus: Type<McpEventBus> | undefined;
   readonly validation: 'auto' | 'own' | 'app';
   readonly readBody: 'after-guards' | 'before-guards';
   readonly responses: 'auto' | 'json';
@@ -33,6 +39,9 @@ const LIMITS: McpLimits = {
   handlerTime: 60_000,
   inFlight: 1_000,
   inFlightPerChannel: 100,
+  streams: 1_024,
+  streamsPerCaller: 16,
+  streamBuffer: MiB,
   resultSize: 8 * MiB,
   shutdownGrace: 5_000,
 };
@@ -67,11 +76,10 @@ export function settingsOf(options: McpModuleOptions): McpSettings {
     revisions: servedRevisions(options.revisions),
     limits: counts('limits', LIMITS, options.limits),
     sessions: counts('sessions', SESSIONS, options.sessions),
-    pageSize: counts(
-      '',
-      { pageSize: 100 },
-      options.pageSize === undefined ? {} : { pageSize: options.pageSize },
-    ).pageSize,
+    pageSize: count('', 'pageSize', 100, options.pageSize),
+    cache: cacheHints(options.cache),
+    keepAlive: count('http', 'keepAlive', 15, http.keepAlive, MAX_SECONDS) * 1_000,
+    bus: busOf(options.bus),
     validation: oneOf('validation', options.validation, ['auto', 'own', 'app']),
     readBody: oneOf('http.readBody', http.readBody, ['after-guards', 'before-guards']),
     responses: oneOf('http.responses', http.responses, ['auto', 'json']),
@@ -94,6 +102,25 @@ function servedRevisions(revisions: readonly string[] = REVISIONS): ServedRevisi
   return new ServedRevisions(REVISIONS.filter((revision) => revisions.includes(revision)));
 }
 
+/** Hints that a client can go by; what is not said is the safe side. */
+function cacheHints(given: McpCacheHints = {}): CacheHints {
+  checkNames('cache', ['ttlMs', 'scope'], given);
+  const { ttlMs = 0 } = given;
+  if (!Number.isSafeInteger(ttlMs) || ttlMs < 0)
+    throw new InvalidOptionException('cache.ttlMs', 'must be an integer of milliseconds, 0 or more');
+  return { ttlMs, scope: oneOf('cache.scope', given.scope, ['private', 'public']) };
+}
+
+function busOf(bus: Type<McpEventBus> | undefined): Type<McpEventBus> | undefined {
+  if (bus === undefined) return undefined;
+  const { publish, subscribe } = (bus.prototype ?? {}) as Partial<McpEventBus>;
+  if (typeof publish === 'function' && typeof subscribe === 'function') return bus;
+  throw new InvalidOptionException(
+    'bus',
+    'must be a class with the methods publish and subscribe of McpEventBus',
+  );
+}
+
 /** Longer waits would fire at once: the largest delay of a Node timer. */
 const MAX_COUNT = 2 ** 31 - 1;
 
@@ -111,6 +138,20 @@ function counts<T extends { [K in keyof T]: number }>(group: string, defaults: T
   return merged;
 }
 
+const MAX_SECONDS = Math.floor(MAX_COUNT / 1_000);
+
+function count(
+  group: string,
+  name: string,
+  standard: number,
+  given: number | undefined,
+  most = MAX_COUNT,
+): number {
+  if (given === undefined) return standard;
+  if (Number.isInteger(given) && given >= 1 && given <= most) return given;
+  throw new InvalidOptionException(group ? `${group}.${name}` : name, `must be an integer from 1 to ${most}`);
+}
+
 const OPTIONS: readonly (keyof McpModuleOptions)[] = [
   'name',
   'version',
@@ -124,6 +165,8 @@ const OPTIONS: readonly (keyof McpModuleOptions)[] = [
   'sessions',
   'limits',
   'pageSize',
+  'cache',
+  'bus',
   'validation',
   'caller',
 ];
@@ -133,6 +176,7 @@ const HTTP_OPTIONS: readonly (keyof McpHttpOptions)[] = [
   'readBody',
   'decorators',
   'responses',
+  'keepAlive',
 ];
 
 /** A name that nothing reads is a typing error, or an option of another version: it would do nothing. */

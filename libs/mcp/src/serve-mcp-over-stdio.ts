@@ -4,7 +4,7 @@ import { ModuleImportException } from './discovery/boot.exceptions.js';
 import { McpServer } from './server/mcp.server.js';
 import { guardStdout } from './transport/stdio/stdout-guard.js';
 import { serveStreams } from './transport/stdio/stdio.transport.js';
-import type { McpStdioRequestOptions } from './transport/stdio/stdio-request.js';
+import type { McpStdioRequestOptions } from './transport/peer/stand-in.request.js';
 
 /** What `configure` may set: the part of a Nest application that has a meaning without HTTP. @publicApi */
 export interface McpStdioApp {

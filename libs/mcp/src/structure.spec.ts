@@ -46,7 +46,7 @@ interface Rule {
 const NEST = /^@nestjs\/(?:common|core)(?:\/|$)/;
 const FOUNDATION = ['mcp.constants.ts', 'mcp.exceptions.ts', 'mcp.options.ts', 'mcp.settings.ts'];
 const ROOTS = ['mcp.module.ts', 'serve-mcp-over-stdio.ts'];
-const MAY_KNOW_NEST = /\.(?:controller|filter|transport)\.ts$|\/body-gate\.ts$/;
+const MAY_KNOW_NEST = /\.(?:controller|filter|transport|dispatcher)\.ts$|\/body-gate\.ts$/;
 
 const RULES: Readonly<Record<string, Rule>> = {
   protocol: { own: [], packages: /^node:(?:crypto|buffer)$/ },
@@ -272,17 +272,24 @@ describe('the protocol core', () => {
 describe('the public API', () => {
   it('has these names at run time and no others', () => {
     expect(Object.keys(api).toSorted()).toEqual([
+      'InjectMcpRegistry',
       'McpArgs',
       'McpBootException',
+      'McpCompletion',
       'McpContext',
       'McpCtx',
+      'McpDispatcher',
       'McpError',
+      'McpEventBus',
       'McpExecutionContext',
       'McpModule',
+      'McpPrompt',
       'McpProperty',
       'McpRegistry',
+      'McpResource',
       'McpStdioRequest',
       'McpTool',
+      'content',
       'jsonSchemaOf',
       'schema',
       'serveMcpOverStdio',
@@ -300,16 +307,32 @@ describe('the public API', () => {
     );
     expect(index).not.toMatch(/export \*/);
     expect(exported.toSorted()).toEqual([
+      'ContentBlock as McpContentBlock',
       'JsonSchema',
+      'McpAdded',
+      'McpAnnotations',
+      'McpCacheHints',
       'McpCaller',
+      'McpChange',
+      'McpClientLog',
+      'McpCompletionOf',
+      'McpContentOptions',
       'McpEra',
+      'McpExposable',
       'McpExposed',
+      'McpHandlerKind',
       'McpHttpOptions',
       'McpIcon',
       'McpLimits',
+      'McpLinkOptions',
+      'McpLogLevel',
       'McpModuleAsyncOptions',
       'McpModuleOptions',
+      'McpNamed',
+      'McpPeer',
+      'McpPromptOptions',
       'McpPropertyOptions',
+      'McpResourceOptions',
       'McpRevision',
       'McpSchema',
       'McpServerPlacement',
@@ -319,6 +342,8 @@ describe('the public API', () => {
       'McpStdioRequestOptions',
       'McpToolOptions',
       'McpTransport',
+      'PromptMessage as McpPromptMessage',
+      'ResourceContents as McpResourceContents',
     ]);
   });
 });

@@ -1,7 +1,7 @@
 /** Keys of what the decorators store. Strings, so that two copies of this library read the same. */
 
-/** On the method's prototype and name, and again on the function itself: `McpToolOptions`. */
-export const TOOL_METADATA = 'nest-mcp:tool';
+/** On the method's prototype and name, and again on the function itself: `HandlerMark`. */
+export const HANDLER_METADATA = 'nest-mcp:handler';
 
 /** On the class and method: index of the parameter marked `@McpArgs()`. */
 export const ARGS_METADATA = 'nest-mcp:args';

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import { IntersectionType, OmitType, PartialType, PickType } from '@nestjs/mapped-types';
 import { ApiProperty } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
 import * as v from 'class-validator';
 import { differencesOf } from '../schema/dto/differences.js';
 import { dtoContract } from '../schema/dto/dto.contract.js';
@@ -78,6 +79,29 @@ describe('@McpProperty', () => {
     expect(description(PickType(WholeDto, ['count']), 'count')).toBe('How many');
     expect(description(OmitType(WholeDto, ['count']), 'title')).toBe('The title');
     expect(description(IntersectionType(WholeDto, OtherDto), 'more')).toBe('More');
+  });
+
+  it('B17: publishes a header, also by mapped types, and beside a reference for it to be refused', () => {
+    class RegionDto {
+      @v.IsString() @McpProperty({ header: 'Region', description: 'Where' }) region: string;
+      @v.IsInt() @McpProperty({ header: 'Limit' }) limit: number;
+    }
+    class OtherDto {
+      @v.IsBoolean() @McpProperty({ header: 'More' }) more: boolean;
+    }
+    class NodeDto {
+      @v.ValidateNested() @Type(() => NodeDto) @McpProperty({ header: 'Next', title: 'Next' }) next: unknown;
+    }
+    const header = (dto: unknown, name: string) => propertiesOf(dto as Class)[name]?.['x-mcp-header'];
+    expect(propertiesOf(RegionDto)).toEqual({
+      region: { type: 'string', description: 'Where', 'x-mcp-header': 'Region' },
+      limit: { type: 'integer', 'x-mcp-header': 'Limit' },
+    });
+    expect(propertiesOf(PartialType(RegionDto) as Class).region).toEqual(propertiesOf(RegionDto).region);
+    expect(header(PickType(RegionDto, ['limit']), 'limit')).toBe('Limit');
+    expect(header(OmitType(RegionDto, ['limit']), 'region')).toBe('Region');
+    expect(header(IntersectionType(RegionDto, OtherDto), 'more')).toBe('More');
+    expect(propertiesOf(NodeDto).next).toEqual({ $ref: '#/$defs/NodeDto', 'x-mcp-header': 'Next' });
   });
 
   it('narrows by a schema of its own, and declares null with it', () => {
@@ -169,6 +193,7 @@ describe('@McpProperty', () => {
     ['a description that is no text', { description: 5 }, 'a', /description has to be text$/],
     ['examples that are no list', { examples: 'x' }, 'a', /examples has to be a list$/],
     ['titles that are no texts', { enumTitles: { a: 1 } }, 'a', /enumTitles has to be an object of texts$/],
+    ['a header that is no text', { header: 5 }, 'a', /header has to be text$/],
     ['a schema that is no object', { schema: true }, 'a', /schema has to be a JSON Schema object$/],
     ['a symbol as name', {}, Symbol('s'), /OddDto\.Symbol\(s\): JSON has no member/],
   ])('refuses %s where it is written', (_, options, name, message) => {

@@ -15,6 +15,11 @@ export interface McpPropertyOptions {
   readonly deprecated?: boolean;
   /** Names for people, by the values of an enum. */
   readonly enumTitles?: Readonly<Record<string, string>>;
+  /**
+   * Lets clients repeat the argument in the header `Mcp-Param-<name>`, for what stands before the server. For a
+   * text, an integer or a boolean that is no secret.
+   */
+  readonly header?: string;
   /** JSON Schema that a value has to suit besides: it narrows what is published, and never widens it. */
   readonly schema?: Readonly<Record<string, unknown>>;
 }
@@ -34,6 +39,7 @@ const OPTIONS: Readonly<Record<keyof McpPropertyOptions, readonly [Check, string
     (value) => isObject(value) && Object.values(value as object).every(isText),
     'an object of texts',
   ],
+  header: [isText, 'text'],
   schema: [isObject, 'a JSON Schema object'],
 };
 

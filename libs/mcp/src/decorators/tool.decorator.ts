@@ -1,19 +1,8 @@
-import 'reflect-metadata';
-import type { McpIcon } from '../protocol/result-encoder.js';
 import type { McpSchema } from '../schema/schema-kind.js';
-import { ENTRY_PROVIDER_METADATA, TOOL_METADATA } from './metadata-keys.js';
+import { markHandler, type McpNamed } from './handler.mark.js';
 
-/** Options of `@McpTool()`. @publicApi */
-export interface McpToolOptions {
-  /** 1 to 128 characters out of letters, digits, `_`, `-` and `.`; default: the method's name. */
-  name?: string;
-  /** The name for people. */
-  title?: string;
-  /** What the tool does, for the model that chooses it. */
-  description?: string;
-  icons?: McpIcon[];
-  /** `_meta` of the tool in the list. */
-  meta?: Record<string, unknown>;
+/** Options of `@McpTool()`. `name`: 1 to 128 characters out of letters, digits, `_`, `-` and `.`. @publicApi */
+export interface McpToolOptions extends McpNamed {
   /**
    * The arguments, where the parameter's type does not say them: a DTO class, a Standard Schema (zod 4, valibot,
    * arktype) or JSON Schema, of objects. It is published and every call is held to it.
@@ -59,17 +48,5 @@ export interface McpToolOptions {
  */
 export function McpTool(nameOrOptions: string | McpToolOptions = {}): MethodDecorator {
   const options = typeof nameOrOptions === 'string' ? { name: nameOrOptions } : nameOrOptions;
-  return (target, key, descriptor) => {
-    const value: unknown = (descriptor as PropertyDescriptor | undefined)?.value;
-    if (typeof target === 'function' || typeof key === 'symbol' || typeof value !== 'function') {
-      const owner = typeof target === 'function' ? target.name : target.constructor.name;
-      throw new TypeError(
-        `@McpTool() on ${owner}.${String(key)}: only an instance method can be a tool, ` +
-          'not a property, an accessor, a static method or one that is named by a symbol',
-      );
-    }
-    Reflect.defineMetadata(TOOL_METADATA, options, target, key);
-    Reflect.defineMetadata(TOOL_METADATA, options, value);
-    Reflect.defineMetadata(ENTRY_PROVIDER_METADATA, true, target.constructor);
-  };
+  return markHandler({ kind: 'tool', options });
 }

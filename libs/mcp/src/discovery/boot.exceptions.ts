@@ -1,22 +1,25 @@
+import { DECORATOR_OF, type HandlerMark } from '../decorators/handler.mark.js';
 import { McpBootException } from '../mcp.exceptions.js';
 
-/** Two handlers of one server claim a name. */
-export class DuplicateToolException extends McpBootException {
-  constructor(name: string, first: string, second: string) {
+type HandlerKind = HandlerMark['kind'];
+
+/** Two handlers of one server claim a name or an address. */
+export class DuplicateHandlerException extends McpBootException {
+  constructor(kind: HandlerKind, name: string, first: string, second: string) {
     super(
-      `Tool "${name}" is declared twice: by ${first} and by ${second}. ` +
-        `Give one of them another name, @McpTool({ name: '…' }); a class provided by two modules counts twice, ` +
-        `provide it in one and export it.`,
+      `${capitalised(kind)} "${name}" is declared twice: by ${first} and by ${second}. ` +
+        `Give one of them another ${kind === 'resource' ? 'address' : 'name'}, ${example(kind)}; ` +
+        `a class provided by two modules counts twice, provide it in one and export it.`,
     );
   }
 }
 
 /** A name that clients would refuse. Source: Tools, Tool Names, 2025-11-25. */
-export class InvalidToolNameException extends McpBootException {
-  constructor(name: string, where: string) {
+export class InvalidNameException extends McpBootException {
+  constructor(kind: HandlerKind, name: string, where: string) {
     super(
-      `${where}: ${JSON.stringify(name)} cannot be a tool's name. ` +
-        `Write 1 to 128 letters, digits, "_", "-" or ".", @McpTool({ name: '…' }).`,
+      `${where}: ${JSON.stringify(name)} cannot be a ${kind}'s name. ` +
+        `Write 1 to 128 letters, digits, "_", "-" or ".", ${DECORATOR_OF[kind].replace(')', "{ name: '…' })")}.`,
     );
   }
 }
@@ -52,19 +55,37 @@ export class UnvalidatedHandlerException extends McpBootException {
   }
 }
 
-/** A member of `McpToolOptions` that cannot be meant. */
-export class InvalidToolOptionException extends McpBootException {
-  constructor(where: string, option: string, problem: string) {
-    super(`${where}: @McpTool() option \`${option}\` ${problem}`);
+/** An option of a decorator, or of the registry, that cannot be meant. */
+export class InvalidHandlerOptionException extends McpBootException {
+  constructor(kind: HandlerKind, where: string, option: string, problem: string) {
+    super(`${where}: ${DECORATOR_OF[kind]} option \`${option}\` ${problem}`);
   }
 }
 
-/** `@McpTool()` stands on a route. */
-export class RouteToolException extends McpBootException {
-  constructor(where: string) {
+/** A decorator stands on a route. */
+export class RouteHandlerException extends McpBootException {
+  constructor(kind: HandlerKind, where: string) {
     super(
-      `${where} is a route: a route cannot be a tool. ` +
-        `Move @McpTool() to a method of its own, in this class or in a provider, that calls the same service.`,
+      `${where} is a route: a route cannot be a ${kind}. ` +
+        `Move ${DECORATOR_OF[kind]} to a method of its own, in this class or in a provider, that calls the same service.`,
+    );
+  }
+}
+
+/** `@McpCompletion()` names what is not there. */
+export class UnknownCompletionTargetException extends McpBootException {
+  constructor(where: string, problem: string) {
+    super(`${where}: @McpCompletion() ${problem}`);
+  }
+}
+
+/** A guard of a handler that is added at run time cannot be had. */
+export class UnknownGuardException extends McpBootException {
+  constructor(where: string, guard: string, cause: unknown) {
+    super(
+      `${where}: the guard ${guard} cannot be made. Provide it in a module: providers: [${guard}]. ` +
+        (cause instanceof Error ? cause.message : String(cause)),
+      { cause },
     );
   }
 }
@@ -78,3 +99,12 @@ export class UnprotectedHandlerException extends McpBootException {
 
 /** The module is imported without its options, or twice. */
 export class ModuleImportException extends McpBootException {}
+
+function capitalised(kind: HandlerKind): string {
+  return `${kind[0]!.toUpperCase()}${kind.slice(1)}`;
+}
+
+function example(kind: HandlerKind): string {
+  if (kind === 'completion') return "@McpCompletion({ prompt: '…', argument: '…' })";
+  return DECORATOR_OF[kind].replace(')', kind === 'resource' ? "{ uri: '…' })" : "{ name: '…' })");
+}

@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { Module } from '@nestjs/core/injector/module.js';
-import { TOOL_METADATA } from '../decorators/metadata-keys.js';
-import type { McpToolOptions } from '../decorators/tool.decorator.js';
+import { DECORATOR_OF, type HandlerMark } from '../decorators/handler.mark.js';
+import { HANDLER_METADATA } from '../decorators/metadata-keys.js';
 import { UnprotectedHandlerException } from './boot.exceptions.js';
 import { isMadePerCall, type HandlerLocation } from './registration.js';
 
 /** A decorated method as it was found. */
-export interface FoundTool {
+export interface FoundHandler {
   readonly location: HandlerLocation;
-  readonly options: McpToolOptions;
+  readonly mark: HandlerMark;
 }
 
 /** Walks the providers and controllers of every module and collects decorated methods, in Nest's order. */
@@ -18,8 +18,8 @@ export interface FoundTool {
 export class HandlerExplorer {
   constructor(private readonly modules: ModulesContainer) {}
 
-  findTools(): FoundTool[] {
-    const found: FoundTool[] = [];
+  findHandlers(): FoundHandler[] {
+    const found: FoundHandler[] = [];
     for (const [moduleKey, host] of this.modules.entries()) {
       for (const wrapper of [...host.providers.values(), ...host.controllers.values()]) {
         const prototype = prototypeOf(wrapper);
@@ -53,21 +53,21 @@ function* findIn(
   wrapper: InstanceWrapper,
   host: Module,
   moduleKey: string,
-): Generator<FoundTool> {
+): Generator<FoundHandler> {
   const classRef = prototype.constructor as HandlerLocation['classRef'];
   for (const [methodName, owner] of methodsOf(prototype)) {
-    const options = Reflect.getOwnMetadata(TOOL_METADATA, owner, methodName) as McpToolOptions | undefined;
-    if (!options) continue;
+    const mark = Reflect.getOwnMetadata(HANDLER_METADATA, owner, methodName) as HandlerMark | undefined;
+    if (!mark) continue;
     const method = (prototype as Record<string, unknown>)[methodName] as HandlerLocation['method'];
     const where = `${classRef.name}.${methodName}`;
-    if (Reflect.getMetadata(TOOL_METADATA, method) !== options) {
+    if (Reflect.getMetadata(HANDLER_METADATA, method) !== mark) {
       throw new UnprotectedHandlerException(
         where,
-        'a decorator above @McpTool() replaced the method, so what @UseGuards() and its kind stored is lost. ' +
+        `a decorator above ${DECORATOR_OF[mark.kind]} replaced the method, so what @UseGuards() and its kind stored is lost. ` +
           'Put that decorator last, directly above the method.',
       );
     }
-    yield { location: { where, wrapper, host, moduleKey, classRef, methodName, method }, options };
+    yield { location: { where, wrapper, host, moduleKey, classRef, methodName, method }, mark };
   }
 }
 

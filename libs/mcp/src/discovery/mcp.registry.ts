@@ -1,42 +1,357 @@
 import { Injectable } from '@nestjs/common';
-import { ToolRegistrar } from './tool.registrar.js';
-import type { ToolRegistration } from './registration.js';
+import type { McpPromptOptions } from '../decorators/prompt.decorator.js';
+import type { McpResourceOptions } from '../decorators/resource.decorator.js';
+import type { McpToolOptions } from '../decorators/tool.decorator.js';
+import type { ListKind, McpChange } from '../protocol/changes.js';
+import type { CompletionResult, PromptResult, ReadResult, ToolResult } from '../protocol/content.js';
+import { isUri } from '../protocol/uri.js';
+import { AddedHandlers, type AddedGuard, type AddedHandler } from './added.handlers.js';
+import { UnknownCompletionTargetException } from './boot.exceptions.js';
+import { Catalog, type Exposed, type Reservation } from './catalog.js';
+import { HandlerExplorer, type FoundHandler } from './handler.explorer.js';
+import { CompletionRegistrar } from './registrars/completion.registrar.js';
+import type { Draft } from './registrars/draft.js';
+import { PromptRegistrar } from './registrars/prompt.registrar.js';
+import { ResourceRegistrar } from './registrars/resource.registrar.js';
+import { TOOL_OPTIONS, ToolRegistrar } from './registrars/tool.registrar.js';
+import type {
+  CompletionRegistration,
+  Handler,
+  HandlerActivator,
+  PromptRegistration,
+  ResourceRegistration,
+  ToolRegistration,
+} from './registration.js';
 
 /** One thing that is exposed, for reports and tests. @publicApi */
 export interface McpExposed {
-  kind: 'tool';
+  kind: 'tool' | 'resource' | 'prompt';
   name: string;
-  /** Size of its schemas, input and output, as JSON. */
+  /** Of a resource its address, of a template the template. */
+  uri?: string;
+  /** Size of its schemas, of arguments and results, as JSON. */
   schemaBytes: number;
 }
 
+/** How something is added at run time, beside what it is. @publicApi */
+export interface McpAdded {
+  name: string;
+  /** Takes the place of what has that name, or that address, already; without it a taken name throws. */
+  replace?: boolean;
+  /** Run as on a decorated method, after the global ones: classes, or instances. */
+  guards?: AddedGuard[];
+}
+
+/** One item of a set that is exposed as a whole. Members that no tool has are left alone. @publicApi */
+export type McpExposable = McpToolOptions & { name: string; handler: AddedHandler };
+
 /**
- * What this server exposes. Filled once the application is initialised.
+ * What this server exposes, at run time: tools, resources and prompts are added, replaced, removed and disabled, and
+ * clients that listen are told. What is added goes through the same pipeline as decorated methods: global guards,
+ * interceptors, pipes and filters, then the guards that are given with it.
  *
- * @example app.get(McpRegistry).describe() // [{ kind: 'tool', name: 'searchTickets', schemaBytes: 812 }, …]
+ * @example
+ * constructor(@InjectMcpRegistry() private readonly registry: McpRegistry) {}
+ * async onModuleInit() {
+ *   await this.registry.addTool({ name: 'add', input: AddDto, guards: [StaffGuard] }, ({ a, b }: AddDto) => a + b);
+ * }
  * @publicApi
  */
 @Injectable()
 export class McpRegistry {
-  private registered: ReadonlyMap<string, ToolRegistration> = new Map();
+  /** @internal */
+  readonly tools = new Catalog<ToolRegistration, ToolResult>('tool', () => this.announceList('tools'));
+  /** @internal */
+  readonly resources = new Catalog<ResourceRegistration, ReadResult>('resource', () =>
+    this.announceList('resources'),
+  );
+  /** @internal */
+  readonly prompts = new Catalog<PromptRegistration, PromptResult>('prompt', () =>
+    this.announceList('prompts'),
+  );
+  /** @internal */
+  readonly completions = new Catalog<CompletionRegistration, CompletionResult>('completion');
+  private readonly waiting: ((activator: HandlerActivator) => void)[] = [];
+  private activator: HandlerActivator | undefined;
+  private announce: ((change: McpChange) => void) | undefined;
 
   /** @internal */
-  constructor(private readonly registrar: ToolRegistrar) {}
+  constructor(
+    private readonly explorer: HandlerExplorer,
+    private readonly added: AddedHandlers,
+    private readonly toolRegistrar: ToolRegistrar,
+    private readonly resourceRegistrar: ResourceRegistrar,
+    private readonly promptRegistrar: PromptRegistrar,
+    private readonly completionRegistrar: CompletionRegistrar,
+  ) {}
 
-  /** @internal Finds the tools, once, at start. */
-  async discover(): Promise<ReadonlyMap<string, ToolRegistration>> {
-    this.registered = await this.registrar.register();
-    return this.registered;
+  /**
+   * @internal Registers what is decorated, then what was added before, once, at start.
+   * @param announce told of every later change
+   */
+  async start(activator: HandlerActivator, announce: (change: McpChange) => void): Promise<void> {
+    this.activator = activator;
+    for (const found of this.explorer.findHandlers()) await this.discover(found);
+    for (const work of this.waiting.splice(0)) work(activator);
+    for (const { registration } of this.completions.exposed()) this.checkTarget(registration);
+    this.announce = announce;
   }
 
-  /** What is exposed, in the order it is listed. */
+  /**
+   * Adds a tool. It is exposed once the promise resolves, but not before the application is initialised.
+   *
+   * @throws McpBootException at once for a name that is taken, an option that cannot be meant and the like; the promise
+   * rejects with one where a schema or a guard turns out to be of no use
+   */
+  addTool(options: McpToolOptions & McpAdded, handler: AddedHandler): Promise<void> {
+    const { replace, guards, ...tool } = options;
+    return this.place(TOOL, this.tools, [this.addedTool(tool, handler, { guards })], replace);
+  }
+
+  /** Adds a resource, or with braces in the address a template of resources; see `addTool`. */
+  addResource(options: McpResourceOptions & McpAdded, handler: AddedHandler): Promise<void> {
+    const { replace, guards = [], ...resource } = options;
+    const where = `McpRegistry.addResource(${JSON.stringify(resource.name)})`;
+    const takesArguments = /[{}]/.test(resource.uri);
+    const { location, prepare } = this.added.locate(handler, { guards, where, takesArguments });
+    const draft = this.resourceRegistrar.draft(location, resource);
+    return this.place(RESOURCE, this.resources, [{ draft, prepare }], replace);
+  }
+
+  /** Adds a prompt; see `addTool`. */
+  addPrompt(options: McpPromptOptions & McpAdded, handler: AddedHandler): Promise<void> {
+    const { replace, guards = [], ...prompt } = options;
+    const where = `McpRegistry.addPrompt(${JSON.stringify(prompt.name)})`;
+    const takesArguments = prompt.args !== undefined;
+    const { location, prepare } = this.added.locate(handler, { guards, where, takesArguments });
+    const draft = this.promptRegistrar.draft(location, prompt);
+    return this.place(PROMPT, this.prompts, [{ draft, prepare }], replace);
+  }
+
+  /**
+   * Exposes a whole existing set of tools without changing it for local use: each item's `handler` is called on the
+   * item, with the arguments and the context, behind the global guards and these. All of it, or where one item cannot
+   * be exposed nothing.
+   */
+  exposeAll(items: readonly McpExposable[], options: { guards?: AddedGuard[] } = {}): Promise<void> {
+    const prepared = items.map((item) =>
+      this.addedTool(toolOptionsOf(item), (args, ctx) => item.handler(args, ctx), {
+        guards: options.guards,
+        marked: item.handler,
+      }),
+    );
+    return this.place(TOOL, this.tools, prepared);
+  }
+
+  /** What is exposed, in the order it is listed: tools, resources, prompts. */
   describe(): McpExposed[] {
-    return [...this.registered.values()].map(({ descriptor }) => ({
-      kind: 'tool',
+    const tools = [...this.tools.exposed()].map(({ registration: { descriptor } }) => ({
+      kind: 'tool' as const,
       name: descriptor.name,
       schemaBytes: bytesOf(descriptor.inputSchema) + bytesOf(descriptor.outputSchema),
     }));
+    const resources = [...this.resources.exposed()].map(({ registration: { descriptor, contract } }) => ({
+      kind: 'resource' as const,
+      name: descriptor.name,
+      uri: descriptor.uri,
+      schemaBytes: descriptor.isTemplate ? bytesOf(contract.schema) : 0,
+    }));
+    const prompts = [...this.prompts.exposed()].map(({ registration: { descriptor, contract } }) => ({
+      kind: 'prompt' as const,
+      name: descriptor.name,
+      schemaBytes: bytesOf(contract.schema),
+    }));
+    return [...tools, ...resources, ...prompts];
   }
+
+  /** Takes something away; false where there is nothing of that name. A resource goes by its address as well. */
+  remove(kind: McpExposed['kind'], name: string): boolean {
+    const key = this.keyOf(kind, name);
+    return key !== undefined && this.catalog(kind).remove(key);
+  }
+
+  /**
+   * Hides something or shows it again: what is disabled is not listed, and unknown to whoever calls it.
+   *
+   * @throws TypeError where there is nothing of that name
+   */
+  setEnabled(kind: McpExposed['kind'], name: string, enabled: boolean): void {
+    const key = this.keyOf(kind, name);
+    if (key === undefined || !this.catalog(kind).setEnabled(key, enabled))
+      throw new TypeError(`McpRegistry.setEnabled(): there is no ${kind} ${JSON.stringify(name)}`);
+  }
+
+  /**
+   * Tells those who subscribed to this address, or listen for it, that its content changed. Several of one turn of the
+   * event loop are one.
+   *
+   * @throws TypeError for what is no URI
+   */
+  notifyResourceUpdated(uri: string): void {
+    if (!isUri(uri))
+      throw new TypeError(`McpRegistry.notifyResourceUpdated(): ${JSON.stringify(uri)} is no URI`);
+    this.announce?.({ kind: 'resource', uri });
+  }
+
+  private discover({ location, mark }: FoundHandler): Promise<void> {
+    switch (mark.kind) {
+      case 'tool':
+        return this.place(TOOL, this.tools, [{ draft: this.toolRegistrar.draft(location, mark.options) }]);
+      case 'resource':
+        return this.place(RESOURCE, this.resources, [
+          { draft: this.resourceRegistrar.draft(location, mark.options) },
+        ]);
+      case 'prompt':
+        return this.place(PROMPT, this.prompts, [
+          { draft: this.promptRegistrar.draft(location, mark.options) },
+        ]);
+      case 'completion':
+        return this.place(COMPLETION, this.completions, [
+          { draft: this.completionRegistrar.draft(location, mark.options) },
+        ]);
+    }
+  }
+
+  private addedTool(
+    options: McpToolOptions & { name: string },
+    handler: AddedHandler,
+    { guards = [], marked = handler }: { guards?: AddedGuard[]; marked?: object },
+  ): Prepared<ToolRegistration> {
+    const where = `McpRegistry.addTool(${JSON.stringify(options.name)})`;
+    const takesArguments = options.input !== undefined;
+    const { location, prepare } = this.added.locate(handler, { guards, where, takesArguments, marked });
+    return { draft: this.toolRegistrar.draft(location, options), prepare };
+  }
+
+  /** Takes the names at once, and gives them back where one of the handlers cannot be made. */
+  private place<Registration, Result>(
+    activate: Activate<Registration, Result>,
+    catalog: Catalog<Registration, Result>,
+    prepared: readonly Prepared<Registration>[],
+    replaces = false,
+  ): Promise<void> {
+    const reserved: Reservation<Registration, Result>[] = [];
+    const drop = () => reserved.forEach((reservation) => reservation.drop());
+    try {
+      for (const { draft } of prepared) reserved.push(catalog.reserve(draft, replaces));
+    } catch (error) {
+      drop();
+      throw error;
+    }
+    const finish = async () => {
+      try {
+        const made: Registration[] = [];
+        for (const { draft, prepare } of prepared) {
+          await prepare?.();
+          made.push(await draft.complete());
+        }
+        this.whenStarted((activator) => {
+          const exposed = made.map((registration) => ({
+            registration,
+            handler: activate(activator, registration),
+          }));
+          exposed.forEach((one, index) => reserved[index]!.settle(one));
+        });
+      } catch (error) {
+        drop();
+        throw error;
+      }
+    };
+    return finish();
+  }
+
+  private whenStarted(work: (activator: HandlerActivator) => void): void {
+    if (this.activator) work(this.activator);
+    else this.waiting.push(work);
+  }
+
+  private checkTarget({ of, location: { where } }: CompletionRegistration): void {
+    const known = of.kind === 'prompt' ? this.promptArguments(of.name) : this.variables(of.name);
+    if (!known)
+      throw new UnknownCompletionTargetException(
+        where,
+        `names the ${of.kind} ${JSON.stringify(of.name)}, which is not there: write it as it is declared`,
+      );
+    if (!known.includes(of.argument))
+      throw new UnknownCompletionTargetException(
+        where,
+        `names the argument ${JSON.stringify(of.argument)}, but ${JSON.stringify(of.name)} has ` +
+          (known.length === 0 ? 'none' : known.join(', ')),
+      );
+  }
+
+  private promptArguments(name: string): string[] | undefined {
+    return this.prompts.find(name)?.registration.descriptor.arguments.map((argument) => argument.name);
+  }
+
+  private variables(uri: string): string[] | undefined {
+    return this.templateOf(uri)?.registration.template?.variables.map((variable) => variable.name);
+  }
+
+  /** @internal The template that was declared like that. */
+  templateOf(uri: string): Exposed<ResourceRegistration, ReadResult> | undefined {
+    for (const exposed of this.resources.exposed()) {
+      const { descriptor } = exposed.registration;
+      if (descriptor.isTemplate && descriptor.uri === uri) return exposed;
+    }
+    return undefined;
+  }
+
+  private keyOf(kind: McpExposed['kind'], name: string): string | undefined {
+    const catalog = this.catalog(kind);
+    if (catalog.has(name)) return name;
+    if (kind !== 'resource') return undefined;
+    const byUri = this.resources.namesOf(({ descriptor }) => descriptor.uri === name);
+    const found =
+      byUri.length > 0 ? byUri : this.resources.namesOf(({ descriptor }) => descriptor.name === name);
+    if (found.length > 1)
+      throw new TypeError(
+        `McpRegistry: ${found.length} resources are named ${JSON.stringify(name)}: give the address instead`,
+      );
+    return found[0];
+  }
+
+  private catalog(kind: McpExposed['kind']): Catalog<unknown, unknown> {
+    switch (kind) {
+      case 'tool':
+        return this.tools as Catalog<unknown, unknown>;
+      case 'resource':
+        return this.resources as Catalog<unknown, unknown>;
+      case 'prompt':
+        return this.prompts as Catalog<unknown, unknown>;
+      default:
+        throw new TypeError(
+          `McpRegistry: ${JSON.stringify(kind)} is no kind: write 'tool', 'resource' or 'prompt'`,
+        );
+    }
+  }
+
+  private announceList(list: ListKind): void {
+    this.announce?.({ kind: 'list', list });
+  }
+}
+
+/** A draft with what has to be done before it can be completed. */
+interface Prepared<Registration> {
+  readonly draft: Draft<Registration>;
+  readonly prepare?: () => Promise<void>;
+}
+
+type Activate<Registration, Result> = (
+  activator: HandlerActivator,
+  registration: Registration,
+) => Handler<Result>;
+
+const TOOL: Activate<ToolRegistration, ToolResult> = (activator, made) => activator.tool(made);
+const RESOURCE: Activate<ResourceRegistration, ReadResult> = (activator, made) => activator.resource(made);
+const PROMPT: Activate<PromptRegistration, PromptResult> = (activator, made) => activator.prompt(made);
+const COMPLETION: Activate<CompletionRegistration, CompletionResult> = (activator, made) =>
+  activator.completion(made);
+
+/** The members of an item that are options of a tool. */
+function toolOptionsOf(item: McpExposable): McpToolOptions & { name: string } {
+  const known = Object.entries(item).filter(([name]) => TOOL_OPTIONS.includes(name));
+  return Object.fromEntries(known) as McpToolOptions & { name: string };
 }
 
 function bytesOf(schema: object | undefined): number {

@@ -1,3 +1,4 @@
+import { DECORATOR_OF, type HandlerMark } from '../decorators/handler.mark.js';
 import { McpContext } from '../protocol/call-context.js';
 import type { Class } from '../schema/json-schema.js';
 import { schemaKind, type McpSchema } from '../schema/schema-kind.js';
@@ -12,6 +13,21 @@ export const ARGUMENTS_SLOT = 3;
 export const CONTEXT_SLOT = 100;
 /** Behind the last parameter of a method that takes no arguments: they are checked all the same. */
 export const HIDDEN_SLOT = 101;
+/** What was typed so far of the argument that is completed. */
+export const TYPED_SLOT = 102;
+/** The arguments that are filled in beside the one that is completed. */
+export const FILLED_SLOT = 103;
+
+/** What the parameters of a handler may be. */
+export interface ParameterPlan {
+  readonly kind: HandlerMark['kind'];
+  /** The option that names the schema of the arguments; none where the handler has no arguments. */
+  readonly option: 'input' | 'params' | 'args' | undefined;
+  /** What that option says. */
+  readonly input?: McpSchema | undefined;
+  /** The schema where neither the option nor the parameter's type says one. */
+  readonly fallback?: McpSchema;
+}
 
 interface ParamEntry {
   readonly index: number;
@@ -45,11 +61,57 @@ const NOT_A_DTO = new Set<unknown>([
  * Decides what each parameter of a handler gets, writes it where Nest's pipeline looks for it, and
  * returns the class or schema of the arguments. Refuses what nothing can be bound to.
  */
-export function bindParameters(
+export function bindParameters(location: HandlerLocation, plan: ParameterPlan): McpSchema | undefined {
+  let declared: McpSchema | undefined;
+  let bound: number | undefined;
+  const { count, bind } = bindEach(location, (index, type, { types, isMarked }) => {
+    if (bound !== undefined) {
+      const taken = `the arguments are parameter ${bound + 1} already. ${mendOf(plan)}`;
+      throw new UnusableParameterException(location.where, index, taken);
+    }
+    bound = index;
+    declared = argumentsSchema(location, index, type, plan, isMarked);
+    // What a schema makes is of no class, so pipes have none to judge it by.
+    const { kind, schema } = schemaKind(declared);
+    const seen = kind === 'dto' ? schema : Object;
+    if (seen !== type) declareType(location, types, index, seen);
+    return ARGUMENTS_SLOT;
+  });
+  if (bound === undefined && plan.option !== undefined) bind(HIDDEN_SLOT, count);
+  return declared ?? plan.input ?? plan.fallback;
+}
+
+/**
+ * The parameters of a handler that completes: the text so far, where the type is `string` or nothing is known of the
+ * types, and the arguments that are filled in already, where the parameter is marked or of another type.
+ */
+export function bindCompletion(location: HandlerLocation): void {
+  const bound = new Set<number>();
+  bindEach(location, (index, type, { isMarked }) => {
+    const isText = !isMarked && (type === String || (type === undefined && !bound.has(TYPED_SLOT)));
+    const slot = isText ? TYPED_SLOT : FILLED_SLOT;
+    if (bound.has(slot) || (slot === FILLED_SLOT && !isMarked && type !== undefined && type !== Object)) {
+      throw new UnusableParameterException(
+        location.where,
+        index,
+        'a completion takes the text so far, the other arguments and the context: ' +
+          'method(typed: string, @McpArgs() filled: Record<string, string>, ctx: McpContext). ' +
+          'Other parameters need a decorator made with createParamDecorator().',
+      );
+    }
+    bound.add(slot);
+    return slot;
+  });
+}
+
+type Bind = (slot: number, index: number) => void;
+
+/** Binds the context and the application's own decorators, and asks for the slot of every other parameter. */
+function bindEach(
   location: HandlerLocation,
-  input: McpSchema | undefined,
-): McpSchema | undefined {
-  const { classRef, methodName, method } = location;
+  slotOf: (index: number, type: unknown, seen: { types: unknown[]; isMarked: boolean }) => number,
+): { count: number; bind: Bind } {
+  const { classRef, methodName, method, where, host } = location;
   const prototype = classRef.prototype as object;
   const types = Reflect.getMetadata('design:paramtypes', prototype, methodName) as unknown[] | undefined;
   const custom = customEntries(classRef, methodName);
@@ -57,40 +119,23 @@ export function bindParameters(
   const contextIndex = Reflect.getMetadata(CONTEXT_METADATA, classRef, methodName) as number | undefined;
   const last = Math.max(-1, argsIndex ?? -1, contextIndex ?? -1, ...custom.keys());
   const count = Math.max(types?.length ?? method.length, last + 1);
+  const seenTypes = Array.from({ length: count }, (_, index) => types?.[index]);
 
   const entries: Record<string, ParamEntry> = {};
-  const bind = (slot: number, index: number) =>
-    (entries[`${slot}:${index}`] = { index, data: undefined, pipes: [] });
-  let declared: McpSchema | undefined;
-  let bound: number | undefined;
-  for (let index = 0; index < count; index++) {
-    const type = types?.[index];
+  const bind = (slot: number, index: number) => {
+    entries[`${slot}:${index}`] = { index, data: undefined, pipes: [] };
+  };
+  for (const [index, type] of seenTypes.entries()) {
     const customEntry = custom.get(index);
     if (customEntry) {
-      assertPipesRegistered(location.where, location.host, customEntry.entry.pipes);
+      assertPipesRegistered(where, host, customEntry.entry.pipes);
       entries[customEntry.key] = customEntry.entry;
     } else if (index === contextIndex || (index !== argsIndex && type === McpContext))
       bind(CONTEXT_SLOT, index);
-    else {
-      if (bound !== undefined) {
-        throw new UnusableParameterException(
-          location.where,
-          index,
-          `the arguments are parameter ${bound + 1} already. ${MEND}`,
-        );
-      }
-      bound = index;
-      declared = argumentsSchema(location, index, type, input, index === argsIndex);
-      bind(ARGUMENTS_SLOT, index);
-      // What a schema makes is of no class, so pipes have none to judge it by.
-      const { kind, schema } = schemaKind(declared);
-      const seen = kind === 'dto' ? schema : Object;
-      if (seen !== type) declareType(location, types, count, index, seen);
-    }
+    else bind(slotOf(index, type, { types: seenTypes, isMarked: index === argsIndex }), index);
   }
-  if (bound === undefined) bind(HIDDEN_SLOT, count);
   Reflect.defineMetadata(PARAMS_METADATA, entries, classRef, methodName);
-  return declared ?? input;
+  return { count, bind };
 }
 
 /**
@@ -99,44 +144,51 @@ export function bindParameters(
  */
 function declareType(
   { classRef, methodName }: HandlerLocation,
-  types: readonly unknown[] | undefined,
-  count: number,
+  types: readonly unknown[],
   index: number,
   type: Class,
 ): void {
-  const declared = Array.from({ length: count }, (_, at) => (at === index ? type : (types?.[at] ?? Object)));
+  const declared = types.map((seen, at) => (at === index ? type : (seen ?? Object)));
   Reflect.defineMetadata('design:paramtypes', declared, classRef.prototype as object, methodName);
 }
 
-const MEND =
-  'A tool takes its arguments as one DTO class and, if it wants, the context: ' +
-  'method(args: SomeDto, ctx: McpContext). Other parameters need a decorator made with createParamDecorator().';
+function mendOf({ kind, option }: ParameterPlan): string {
+  if (option === undefined)
+    return 'A resource with a fixed address has no arguments: it takes the context, if it wants, method(ctx: McpContext).';
+  const args = option === 'params' ? 'the variables of its address' : 'its arguments';
+  return (
+    `A ${kind} takes ${args} as one DTO class and, if it wants, the context: ` +
+    'method(args: SomeDto, ctx: McpContext). Other parameters need a decorator made with createParamDecorator().'
+  );
+}
 
 function argumentsSchema(
   { where }: HandlerLocation,
   index: number,
   type: unknown,
-  input: McpSchema | undefined,
+  plan: ParameterPlan,
   isMarked: boolean,
 ): McpSchema {
+  const { kind, option, input, fallback } = plan;
+  if (option === undefined) throw new UnusableParameterException(where, index, mendOf(plan));
   if (typeof type === 'function' && !NOT_A_DTO.has(type)) {
     if (input === undefined || isMarked || schemaKind(input).kind === 'dto') return input ?? (type as Class);
     throw new UnusableParameterException(
       where,
       index,
-      `it is typed as the class ${type.name}, but the option \`input\` is a schema, which makes no instance of it. ` +
-        'Type the parameter by what the schema gives, leave `input` out, or mark the parameter @McpArgs().',
+      `it is typed as the class ${type.name}, but the option \`${option}\` is a schema, which makes no instance of it. ` +
+        `Type the parameter by what the schema gives, leave \`${option}\` out, or mark the parameter @McpArgs().`,
     );
   }
   const isUntyped = type === undefined || type === Object;
-  if (input && (isMarked || isUntyped)) return input;
+  const said = input ?? fallback;
+  if (said && (isMarked || isUntyped)) return said;
   const seen = isUntyped
     ? 'its type is not there at run time (an interface, a type, `import type`, or a compiler without decorator metadata)'
     : `${(type as { name?: string }).name ?? 'its type'} is no class of arguments`;
-  const mend = isUntyped
-    ? ' Name the DTO or schema: @McpTool({ input: SomeDto }), and mark the parameter @McpArgs().'
-    : '';
-  throw new UnusableParameterException(where, index, `${seen}. ${MEND}${mend}`);
+  const decorator = DECORATOR_OF[kind].replace(')', `{ ${option}: SomeDto })`);
+  const mend = isUntyped ? ` Name the DTO or schema: ${decorator}, and mark the parameter @McpArgs().` : '';
+  throw new UnusableParameterException(where, index, `${seen}. ${mendOf(plan)}${mend}`);
 }
 
 /** The application's own parameter decorators, made with `createParamDecorator()`. */

@@ -3,11 +3,22 @@ import { Injectable, Logger } from '@nestjs/common';
 import { LOG_CONTEXT } from '../mcp.constants.js';
 import { errorResult, type ToolResult } from '../protocol/content.js';
 import { ErrorCode } from '../protocol/error-codes.js';
-import { isObject, type RpcError } from '../protocol/json-rpc.js';
+import { isObject, quote, type RpcError } from '../protocol/json-rpc.js';
+import type { McpEra } from '../protocol/versions.js';
 import { McpError } from '../protocol/mcp-error.js';
 import { InvalidArgumentsException } from './invalid-arguments.exception.js';
 import { OutputMismatchException } from './output-mismatch.exception.js';
+import { resourceNotFound } from '../protocol/resource-errors.js';
+import { kindOf } from './mcp-execution-context.js';
+import { isPipeFault } from './pipe-faults.js';
 import { toPlain, UnserialisableResultException } from './plain-value.js';
+
+/** What is called, as far as an error tells of it. */
+export interface CalledHandler {
+  readonly method: string;
+  readonly name: string;
+  readonly era: McpEra;
+}
 
 /** What is thrown in a handler's pipeline, as what the client reads; the rest of it goes to the log alone. */
 @Injectable()
@@ -30,6 +41,29 @@ export class ExceptionMapper {
     return errorResult(`The tool failed (reference ${this.log(thrown, tool)})`);
   }
 
+  /**
+   * A thrown value as the error of what has no result that could tell of a failure: a resource, a prompt, a completion.
+   * An `HttpException` below 500 keeps its message and has its status as code; one that a pipe threw tells of the
+   * arguments, and a 404 of a resource that it is not there.
+   */
+  toMcpError(thrown: unknown, called: CalledHandler): McpError {
+    if (safely(() => McpError.is(thrown))) return thrown as McpError;
+    return safely(() => this.foreseenError(thrown, called)) ?? this.unforeseenError(thrown, called);
+  }
+
+  /** The fixed text for what nobody foresaw; the log has the rest under the same id. */
+  unforeseenError(thrown: unknown, { method, name }: CalledHandler): McpError {
+    const id = this.log(thrown, `${kindOf(method)} ${quote(name)}`);
+    return new McpError(ErrorCode.InternalError, `The ${kindOf(method)} failed (reference ${id})`);
+  }
+
+  /** The error for an answer on the response itself, with a status from 400 to 499. */
+  refusedError(status: number, text: string, { method, name, era }: CalledHandler): McpError {
+    return status === 404 && kindOf(method) === 'resource'
+      ? resourceNotFound(name, era, text)
+      : new McpError(status, text);
+  }
+
   /** The JSON-RPC form of a failure outside a handler. */
   toRpcError(thrown: unknown, method: string): RpcError {
     return {
@@ -40,9 +74,7 @@ export class ExceptionMapper {
 
   private foreseen(thrown: unknown, tool: string): ToolResult | undefined {
     if (thrown instanceof InvalidArgumentsException) {
-      return errorResult(
-        `Invalid arguments for ${tool}:\n${thrown.issues.map((issue) => `- ${issue}`).join('\n')}`,
-      );
+      return errorResult(argumentsText(thrown, tool));
     }
     if (thrown instanceof UnserialisableResultException) {
       const id = this.log(thrown, tool);
@@ -57,11 +89,27 @@ export class ExceptionMapper {
     return text === undefined ? undefined : errorResult(text);
   }
 
+  private foreseenError(thrown: unknown, called: CalledHandler): McpError | undefined {
+    const isResource = kindOf(called.method) === 'resource';
+    const invalid = (text: string) =>
+      new McpError(ErrorCode.InvalidParams, text, isResource ? { uri: called.name } : undefined);
+    if (thrown instanceof InvalidArgumentsException) return invalid(argumentsText(thrown, quote(called.name)));
+    const text = clientText(thrown);
+    if (text === undefined) return undefined;
+    return isPipeFault(thrown)
+      ? invalid(text)
+      : this.refusedError((thrown as HttpExceptionLike).getStatus(), text, called);
+  }
+
   private log(thrown: unknown, where: string): string {
     const id = randomUUID();
     this.logger.error(`${where} failed (reference ${id}): ${describe(thrown)}`);
     return id;
   }
+}
+
+function argumentsText({ issues }: InvalidArgumentsException, called: string): string {
+  return `Invalid arguments for ${called}:\n${issues.map((issue) => `- ${issue}`).join('\n')}`;
 }
 
 interface HttpExceptionLike {

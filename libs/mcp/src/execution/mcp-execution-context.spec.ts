@@ -12,7 +12,7 @@ const contextOf = (type: string, args: unknown[]) => ({
 
 describe('McpExecutionContext', () => {
   it('gives the arguments as they were sent, and the context of the call', () => {
-    const [raw, call] = [{ a: 1 }, { requestId: 1 }];
+    const [raw, call] = [{ a: 1 }, { requestId: 1, method: 'tools/call' }];
     const view = McpExecutionContext.create(
       contextOf('mcp', ['request', 'response', 'next', raw, call, 'admission']),
     );
@@ -20,6 +20,18 @@ describe('McpExecutionContext', () => {
     expect(view.getArgs()).toBe(raw);
     expect(view.getContext()).toBe(call);
     expect([ARGUMENTS_INDEX, CONTEXT_INDEX, ADMISSION_INDEX]).toEqual([3, 4, 5]);
+  });
+
+  it.each([
+    ['tools/call', 'tool'],
+    ['resources/read', 'resource'],
+    ['resources/subscribe', 'resource'],
+    ['subscriptions/listen', 'resource'],
+    ['prompts/get', 'prompt'],
+    ['completion/complete', 'completion'],
+  ])('tells by the method %s that a %s is called', (method, kind) => {
+    const view = McpExecutionContext.create(contextOf('mcp', [{}, {}, {}, {}, { method }, {}]));
+    expect(view.kind).toBe(kind);
   });
 
   it.each(['http', 'rpc', 'ws', ''])('refuses a context of type "%s" and says what to check', (type) => {

@@ -6,6 +6,16 @@ export const ARGUMENTS_INDEX = 3;
 export const CONTEXT_INDEX = 4;
 export const ADMISSION_INDEX = 5;
 
+/** What is being called. @publicApi */
+export type McpHandlerKind = 'tool' | 'resource' | 'prompt' | 'completion';
+
+/** Told by the method: a client that subscribes to a resource is judged as one that reads it. */
+export function kindOf(method: string): McpHandlerKind {
+  if (method === 'tools/call') return 'tool';
+  if (method === 'prompts/get') return 'prompt';
+  return method === 'completion/complete' ? 'completion' : 'resource';
+}
+
 /**
  * The typed view of Nest's `ExecutionContext` (or a filter's `ArgumentsHost`) of type `'mcp'`.
  *
@@ -17,9 +27,6 @@ export const ADMISSION_INDEX = 5;
  * @publicApi
  */
 export class McpExecutionContext {
-  /** What is being called. */
-  readonly kind = 'tool' as const;
-
   private constructor(private readonly args: readonly unknown[]) {}
 
   /** @throws TypeError when the context is not of type `'mcp'` */
@@ -32,12 +39,20 @@ export class McpExecutionContext {
     return new McpExecutionContext(context.getArgs());
   }
 
+  /** What is being called; the guards of a prompt or resource see `'completion'` where an argument of it is completed. */
+  get kind(): McpHandlerKind {
+    return kindOf(this.getContext().method);
+  }
+
   /** The call's context. */
   getContext(): McpContext {
     return this.args[CONTEXT_INDEX] as McpContext;
   }
 
-  /** The arguments as they were sent; not yet validated while guards run. */
+  /**
+   * The arguments as they were sent; not yet validated while guards run. Of a resource the variables of its address,
+   * of a completion the text so far under the argument's name, beside the arguments that are filled in.
+   */
   getArgs<T = unknown>(): T {
     return this.args[ARGUMENTS_INDEX] as T;
   }

@@ -71,6 +71,25 @@ export function asRefusal(error: unknown): Error {
     : new UnserialisableResultException('JSON cannot carry the result', { cause: error });
 }
 
+/** The JSON of a plain value. */
+export function stringify(plain: unknown): string {
+  try {
+    return JSON.stringify(plain);
+  } catch (error) {
+    throw asRefusal(error);
+  }
+}
+
+/** Whether a value is one that its text can stand for. */
+export function isScalar(value: unknown): value is string | number | boolean | bigint {
+  return ['string', 'number', 'boolean', 'bigint'].includes(typeof value);
+}
+
+/** Whether an object has no other members than these. */
+export function hasOnly(value: object, known: ReadonlySet<string>): boolean {
+  return Object.keys(value).every((name) => known.has(name));
+}
+
 /** Base64 of just the bytes that a view shows. */
 export function base64Of(bytes: ArrayBufferView | ArrayBufferLike, size: number = DEFAULT_SIZE): string {
   if (bytes.byteLength > (size / 4) * 3) throw new ResultTooLargeException(size);

@@ -20,7 +20,6 @@ class Secret {
 
 const BOUNDS = { call: { signal: new AbortController().signal }, resultSize: 1000 };
 const mapResult = (value: unknown) => mapper.mapResult(value, BOUNDS);
-const mapAnswer = (answer: { status: number; body: unknown }) => mapper.mapAnswer(answer, BOUNDS);
 
 const text = (value: string) => ({ content: [{ type: 'text', text: value }] });
 const block = { type: 'text', text: 'a' };
@@ -204,27 +203,6 @@ describe('mapResult', () => {
 
   it('I1: refuses it as an item as well', async () => {
     await expect(mapResult(items('a', cycle))).rejects.toThrow(UnserialisableResultException);
-  });
-});
-
-describe('mapAnswer', () => {
-  it('takes the body of an answer below 400 as the result', async () => {
-    expect(await mapAnswer({ status: 200, body: { a: 1 } })).toMatchObject({ structured: '{"a":1}' });
-    expect(await mapAnswer({ status: 302, body: undefined })).toEqual({ content: [] });
-    expect(await mapAnswer({ status: 399, body: 'x' })).toEqual(text('x'));
-  });
-
-  it('takes one of 400 to 499 as a refusal with its body as text', async () => {
-    expect(await mapAnswer({ status: 400, body: 'no' })).toEqual({ ...text('no'), isError: true });
-    expect(await mapAnswer({ status: 499, body: { message: 'no' } })).toEqual({
-      ...text('{"message":"no"}'),
-      isError: true,
-    });
-  });
-
-  it('says nothing of one from 500', () => {
-    expect(mapAnswer({ status: 500, body: 'secret' })).toBeUndefined();
-    expect(mapAnswer({ status: 503, body: undefined })).toBeUndefined();
   });
 });
 
@@ -470,6 +448,7 @@ interface StubOptions extends Partial<OutputContract> {
 function contract({ known, issues, ...more }: StubOptions): OutputContract {
   return {
     schema: { type: 'object' },
+    legacySchema: { type: 'object' },
     prepare: () => undefined,
     check: (json) => {
       if (issues) return { issues };
@@ -622,17 +601,6 @@ describe('with an output contract', () => {
     ['a proxy that throws', new Proxy({}, { get: () => JSON.parse('{') as unknown })],
   ])('I1: refuses %s by name', async (_, value) => {
     await expect(mapTo(open, value)).rejects.toThrow(UnserialisableResultException);
-  });
-
-  it('holds the body of an answer below 400 to it', async () => {
-    const output = contract({ known: ['id'] });
-    expect(await mapper.mapAnswer({ status: 200, body: { id: 1, hash: 2 } }, BOUNDS, output)).toEqual(
-      structured('{"id":1}'),
-    );
-    expect(await mapper.mapAnswer({ status: 404, body: { id: 1 } }, BOUNDS, output)).toEqual({
-      ...text('{"id":1}'),
-      isError: true,
-    });
   });
 });
 

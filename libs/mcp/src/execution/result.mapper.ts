@@ -1,6 +1,5 @@
 import { types } from 'node:util';
 import {
-  errorResult,
   isContentBlock,
   roughSize,
   textResult,
@@ -11,7 +10,7 @@ import { isObject } from '../protocol/json-rpc.js';
 import { hasObjectRoot } from '../protocol/result-encoder.js';
 import type { Checked, OutputContract } from '../schema/output.contract.js';
 import { OutputMismatchException } from './output-mismatch.exception.js';
-import { asRefusal, toPlain, UnserialisableResultException } from './plain-value.js';
+import { asRefusal, hasOnly, stringify, toPlain, UnserialisableResultException } from './plain-value.js';
 import { ByteRun, drain, sourceOf, type ResultBounds, type ValueSource } from './value-source.js';
 
 export { UnserialisableResultException } from './plain-value.js';
@@ -107,14 +106,6 @@ function jsonResult(plain: object): ToolResult {
   return text.startsWith('{') ? { content, structured: text, structuredIsObject: true } : { content };
 }
 
-function stringify(plain: unknown): string {
-  try {
-    return JSON.stringify(plain);
-  } catch (error) {
-    throw asRefusal(error);
-  }
-}
-
 /** Counted for an item without content, so that a source of nothing has an end as well. */
 const SIZE_OF_NOTHING = 24;
 
@@ -140,15 +131,11 @@ function blockOf(run: ByteRun): ContentBlock {
 
 /** Content blocks, structured content or both, and nothing that a result does not have. */
 function isFullResult(plain: unknown): plain is WholeResult {
-  if (!isObject(plain) || !hasResultMembers(plain)) return false;
+  if (!isObject(plain) || !hasOnly(plain, FULL_RESULT_MEMBERS)) return false;
   const { content } = plain;
   return content === undefined
     ? 'structuredContent' in plain
     : Array.isArray(content) && content.every(isContentBlock);
-}
-
-function hasResultMembers(value: object): boolean {
-  return Object.keys(value).every((member) => FULL_RESULT_MEMBERS.has(member));
 }
 
 function fullResult(whole: WholeResult): ToolResult {
@@ -192,7 +179,7 @@ function checkedObject(
 
 function wholeResult(value: object, bounds: ResultBounds, output: OutputContract): WholeResult | undefined {
   try {
-    if (!hasResultMembers(value)) return undefined;
+    if (!hasOnly(value, FULL_RESULT_MEMBERS)) return undefined;
     const plain = toPlain(value, bounds.resultSize);
     return isFullResult(plain) && !isData(plain, output) ? plain : undefined;
   } catch (error) {
@@ -272,16 +259,4 @@ export async function mapFiltered(
     const { content, meta } = await mapResult(value, bounds);
     return { content, isError: true, ...(meta ? { meta } : {}) };
   }
-}
-
-/** The outcome when a filter or handler answered on the response itself. */
-export function mapAnswer(
-  answer: { status: number; body: unknown },
-  bounds: ResultBounds,
-  output?: OutputContract,
-): MaybePromise<ToolResult> | undefined {
-  if (answer.status < 400) return mapResult(answer.body, bounds, output);
-  if (answer.status >= 500) return undefined;
-  const { body } = answer;
-  return errorResult(typeof body === 'string' ? body : (stringify(toPlain(body, bounds.resultSize)) ?? ''));
 }

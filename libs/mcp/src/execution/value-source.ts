@@ -26,7 +26,7 @@ export class ByteRun {
   private readonly chunks: Buffer[] = [];
   private hasText = false;
 
-  constructor(private readonly declaredType: string | undefined) {}
+  constructor(readonly declaredType?: string) {}
 
   /** @returns the bytes it grew by */
   add(piece: string | ArrayBufferView | ArrayBufferLike): number {
@@ -38,7 +38,7 @@ export class ByteRun {
 
   /** The media type alone, in lower case, without parameters. */
   get type(): string {
-    return (this.declaredType ?? '').split(';', 1)[0]!.trim().toLowerCase();
+    return mediaTypeOf(this.declaredType);
   }
 
   /** Text where text came or is declared, else Base64. */
@@ -46,19 +46,40 @@ export class ByteRun {
     return this.hasText || IS_TEXT.test(this.type) ? this.decoded() : this.toBase64();
   }
 
+  /** Its text where text came or the type is that of text, unless there are bytes that are none in its charset. */
+  textAs(type: string | undefined): string | undefined {
+    const charset = CHARSET.exec(type ?? '')?.[1];
+    if (!this.hasText && charset === undefined && !IS_READABLE.test(mediaTypeOf(type))) return undefined;
+    try {
+      return new TextDecoder(this.hasText ? UTF_8 : (charset ?? UTF_8), { fatal: true }).decode(this.bytes);
+    } catch {
+      return undefined;
+    }
+  }
+
   toBase64(): string {
-    return base64Of(Buffer.concat(this.chunks), Infinity);
+    return base64Of(this.bytes, Infinity);
   }
 
   private decoded(): string {
-    const [, charset = 'utf-8'] = CHARSET.exec(this.declaredType ?? '') ?? [];
+    const [, charset = UTF_8] = CHARSET.exec(this.declaredType ?? '') ?? [];
     // What came as text was turned into UTF-8 here, whatever was declared.
-    return decoderFor(this.hasText ? 'utf-8' : charset).decode(Buffer.concat(this.chunks));
+    return decoderFor(this.hasText ? UTF_8 : charset).decode(this.bytes);
+  }
+
+  private get bytes(): Buffer {
+    return this.chunks.length === 1 ? this.chunks[0]! : Buffer.concat(this.chunks);
   }
 }
 
+const UTF_8 = 'utf-8';
 const IS_TEXT = /^text\/|^application\/(?:[\w.-]+\+)?json$/;
+const IS_READABLE = /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)$|\+xml$/;
 const CHARSET = /;\s*charset\s*=\s*"?([\w.:-]+)/i;
+
+function mediaTypeOf(declared: string | undefined): string {
+  return (declared ?? '').split(';', 1)[0]!.trim().toLowerCase();
+}
 
 function decoderFor(charset: string): TextDecoder {
   try {
@@ -68,8 +89,8 @@ function decoderFor(charset: string): TextDecoder {
   }
 }
 
-function isBytes(piece: unknown): piece is string | ArrayBufferView | ArrayBufferLike {
-  return typeof piece === 'string' || ArrayBuffer.isView(piece) || types.isAnyArrayBuffer(piece);
+export function isBytes(value: unknown): value is ArrayBufferView | ArrayBufferLike {
+  return ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value);
 }
 
 function bytesOf(piece: string | ArrayBufferView | ArrayBufferLike): Buffer {
@@ -181,7 +202,8 @@ export async function drain(
         isEnded = true;
         break;
       }
-      if (kind !== 'items' && isBytes(value)) size += (run ??= new ByteRun(type)).add(value);
+      if (kind !== 'items' && (typeof value === 'string' || isBytes(value)))
+        size += (run ??= new ByteRun(type)).add(value);
       else if (kind === 'bytes') throw new UnserialisableResultException('an object in a stream of bytes');
       else {
         if (run) await collect(run);

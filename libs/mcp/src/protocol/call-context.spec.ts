@@ -13,6 +13,8 @@ function contextOf(origin: Partial<CallOrigin> = {}, subject: Partial<CallSubjec
       revision: '2026-07-28',
       client: { capabilities: {} },
       sessionId: undefined,
+      peer: undefined,
+      listen: undefined,
       request: { url: '/mcp' },
       response: undefined,
       callerOf: () => undefined,
@@ -22,7 +24,15 @@ function contextOf(origin: Partial<CallOrigin> = {}, subject: Partial<CallSubjec
       },
       ...origin,
     },
-    { id: readId('1')!, method: 'tools/call', name: 'a', meta: {}, progressToken: '"t"', ...subject },
+    {
+      id: readId('1')!,
+      method: 'tools/call',
+      name: 'a',
+      meta: {},
+      progressToken: '"t"',
+      logLevel: undefined,
+      ...subject,
+    },
     lifetime,
   );
   return { context, lifetime, sent, texts };

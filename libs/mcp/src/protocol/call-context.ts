@@ -1,5 +1,7 @@
 import type { CallLifetime } from './call-lifetime.js';
+import { clientLog, isWanted, logParams, type McpClientLog, type McpLogLevel } from './client-log.js';
 import { idValue, notificationMessage, type JsonObject, type RequestId } from './json-rpc.js';
+import type { LegacyPeer } from './legacy/legacy-peer.js';
 import type { ClientInfo } from './request-meta.js';
 import type { McpEra, McpRevision } from './versions.js';
 
@@ -12,8 +14,8 @@ export interface McpCaller {
   readonly claims?: unknown;
 }
 
-/** Which transport brought a call. */
-export type McpTransport = 'http' | 'stdio';
+/** Which transport brought a call; `'memory'` is one of the application's own, by `McpDispatcher`. */
+export type McpTransport = 'http' | 'stdio' | 'memory';
 
 /** Where a message came from: all that a transport tells the core, made once per message. */
 export interface CallOrigin {
@@ -22,6 +24,8 @@ export interface CallOrigin {
   readonly revision: McpRevision;
   readonly client: ClientInfo;
   readonly sessionId: string | undefined;
+  /** The legacy client behind the message, after its handshake. */
+  readonly peer: LegacyPeer | undefined;
   /** What guards see as the request: the framework's own, or the stand-in of stdio. */
   readonly request: unknown;
   /** The framework's response, or nothing on stdio. */
@@ -33,6 +37,11 @@ export interface CallOrigin {
    * server wants plain answers. Resolves when the reader has room for more.
    */
   readonly emit: ((message: string) => void | Promise<void>) | undefined;
+  /**
+   * Opens the answer as a stream that stays open for changes, and gives what sends on it. Missing where the client
+   * takes no stream.
+   */
+  readonly listen: (() => (message: string) => void) | undefined;
 }
 
 /** What a call asks for, read from its message. */
@@ -43,6 +52,8 @@ export interface CallSubject {
   readonly meta: JsonObject;
   /** JSON token, digits kept. */
   readonly progressToken: string | undefined;
+  /** The least level of log messages that the request itself asks for. */
+  readonly logLevel: McpLogLevel | undefined;
 }
 
 /**
@@ -62,6 +73,7 @@ export interface CallSubject {
 export class McpContext {
   private caught: { readonly caller: McpCaller | undefined } | undefined;
   private reached = Number.NEGATIVE_INFINITY;
+  private clientLog: McpClientLog | undefined;
 
   /** @internal */
   constructor(
@@ -80,7 +92,7 @@ export class McpContext {
     return this.subject.method;
   }
 
-  /** The tool's name. */
+  /** The tool's or prompt's name, the resource's address; of a completion, the prompt or the template. */
   get name(): string {
     return this.subject.name;
   }
@@ -152,8 +164,26 @@ export class McpContext {
     await this.origin.emit(notificationMessage('notifications/progress', params));
   }
 
+  /**
+   * Sends log messages to this client, one function for each of the eight levels. Only what was asked for is sent:
+   * by `logging/setLevel` before 2026-07-28, by the request itself since. Dropped after the call, and while the
+   * client does not read. Source: Logging, all revisions.
+   *
+   * @example ctx.log.warning('The index is being rebuilt', 'search');
+   */
+  get log(): McpClientLog {
+    return (this.clientLog ??= clientLog((level, data, logger) => this.sendLog(level, data, logger)));
+  }
+
   /** @internal Fixes the caller once this handler's guards have run. */
   fixCaller(): void {
     this.caught ??= { caller: this.origin.callerOf() };
+  }
+
+  private sendLog(level: McpLogLevel, data: unknown, logger: string | undefined): void {
+    const { emit, peer, era } = this.origin;
+    const threshold = era === 'legacy' ? peer?.logLevel : this.subject.logLevel;
+    if (!emit || !this.lifetime.isOpen || !isWanted(level, threshold)) return;
+    void emit(notificationMessage('notifications/message', logParams(level, data, logger)));
   }
 }

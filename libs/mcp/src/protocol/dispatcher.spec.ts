@@ -20,6 +20,8 @@ function delivery(name: string, era: McpEra, id = '9007199254740993'): Delivery 
     revision: era === 'modern' ? '2026-07-28' : '2025-11-25',
     client: { capabilities: {} },
     sessionId: undefined,
+    peer: undefined,
+    listen: undefined,
     request: {},
     response: undefined,
     callerOf: () => undefined,

@@ -43,7 +43,7 @@ export class Dispatcher {
    * @param onFault told of a failure that no method foresaw; gives the text to send
    */
   constructor(
-    private readonly methods: ReadonlyMap<string, Method>,
+    private readonly methods: { get(method: string): Method | undefined },
     private readonly onFault: (fault: unknown, method: string) => RpcError,
   ) {}
 

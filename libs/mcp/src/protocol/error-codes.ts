@@ -13,6 +13,8 @@ export const ErrorCode = {
   InvalidParams: -32602,
   /** An unexpected failure; its text never tells more than a correlation id. HTTP 200. */
   InternalError: -32603,
+  /** There is no such resource; 2026-07-28 has -32602 for it. HTTP 200. */
+  ResourceNotFound: -32002,
   /** A mirrored header is missing, malformed or differs from the body. HTTP 400, 2026-07-28 only. */
   HeaderMismatch: -32020,
   /** The call needs a client capability that the request did not declare. HTTP 400, 2026-07-28 only. */

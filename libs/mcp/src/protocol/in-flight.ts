@@ -6,6 +6,8 @@ import { tokenAt } from './json-scan.js';
 /** The calls of one peer that share an id space: a stdio pipe or a legacy session. */
 export class Channel {
   private readonly running = new Map<string, CallLifetime>();
+  /** Requests that stay open for changes, apart from those that work. */
+  private readonly listening = new Map<string, CallLifetime>();
 
   constructor(readonly limit: number = Number.POSITIVE_INFINITY) {}
 
@@ -18,7 +20,7 @@ export class Channel {
   }
 
   has(id: RequestId): boolean {
-    return this.running.has(id.key);
+    return this.running.has(id.key) || this.listening.has(id.key);
   }
 
   add(id: RequestId, lifetime: CallLifetime): void {
@@ -27,6 +29,12 @@ export class Channel {
 
   remove(id: RequestId): void {
     this.running.delete(id.key);
+  }
+
+  /** @returns to be called once it does not listen any more */
+  listen(id: RequestId, lifetime: CallLifetime): () => void {
+    this.listening.set(id.key, lifetime);
+    return () => void this.listening.delete(id.key);
   }
 
   /**
@@ -38,13 +46,17 @@ export class Channel {
     const token =
       typeof reference === 'string' ? JSON.stringify(reference) : tokenAt(text, ['params', 'requestId']);
     const id = readId(token);
-    if (id) this.running.get(id.key)?.end('cancelled');
+    if (id) (this.running.get(id.key) ?? this.listening.get(id.key))?.end('cancelled');
   }
 
   endAll(reason: EndReason): void {
     this.running.forEach((lifetime) => lifetime.end(reason));
+    this.listening.forEach((lifetime) => lifetime.end(reason));
   }
 }
+
+/** Why a request is refused whose id one of the same peer still has. */
+export const DUPLICATE_ID = 'Invalid request: a call with this id is still running';
 
 /** How a call came out: what its handler gave, or what ended it first. */
 export type CallEnd<T> = { readonly value: T } | { readonly ended: EndReason };
@@ -68,7 +80,7 @@ export class InFlight {
   refusal(id: RequestId, channel: Channel | undefined): (RpcError & { readonly busy: boolean }) | undefined {
     const error = (message: string, busy: boolean) => ({ code: ErrorCode.InvalidRequest, message, busy });
     if (this.closing) return error('The server is shutting down', true);
-    if (channel?.has(id)) return error('Invalid request: a call with this id is still running', false);
+    if (channel?.has(id)) return error(DUPLICATE_ID, false);
     if (channel?.isFull)
       return error(`Too many calls in flight on this channel: at most ${channel.limit}`, true);
     if (this.calls.size >= this.limit) return error('Too many calls in flight: try again shortly', true);

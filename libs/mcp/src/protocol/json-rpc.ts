@@ -108,8 +108,9 @@ export function errorMessage(id: RequestId | undefined, error: RpcError, nullId 
 }
 
 /** The bytes of a notification; `params` is JSON text. */
-export function notificationMessage(method: string, params: string): string {
-  return `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${params}}`;
+export function notificationMessage(method: string, params?: string): string {
+  const member = params === undefined ? '' : `,"params":${params}`;
+  return `{"jsonrpc":"2.0","method":${JSON.stringify(method)}${member}}`;
 }
 
 /** Whether a parsed JSON value is an object (not an array, not null). */

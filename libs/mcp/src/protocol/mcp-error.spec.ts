@@ -44,6 +44,7 @@ describe('error codes', () => {
       MethodNotFound: -32601,
       InvalidParams: -32602,
       InternalError: -32603,
+      ResourceNotFound: -32002,
       HeaderMismatch: -32020,
       MissingClientCapability: -32021,
       UnsupportedVersion: -32022,

@@ -63,9 +63,65 @@ describe('PagedList', () => {
     for (const cursor of cursors) expect(cursor).toMatch(/^[\w-]{22}$/);
   });
 
-  it('lists every page with the cursor that leads to it', () => {
+  it('makes a page once and keeps it', () => {
     const list = new PagedList('tools', items, 100);
-    const keys = Array.from(list.entries(), ([cursor]) => cursor);
-    expect(keys).toEqual([undefined, ...follow(list).cursors]);
+    const cursor = list.page(undefined)!.next;
+    expect(list.page(undefined)).toBe(list.page(undefined));
+    expect(list.page(cursor)).toBe(list.page(cursor));
+  });
+});
+
+describe('J10: a list that changes between two pages', () => {
+  const firstPage = new PagedList('tools', items, 100).page(undefined)!;
+  const rest = (changed: typeof items) => {
+    const list = new PagedList('tools', changed, 100);
+    const numbers: number[] = [];
+    for (let cursor = firstPage.next; cursor !== undefined;) {
+      const page = list.page(cursor)!;
+      numbers.push(...(JSON.parse(`[${page.items}]`) as number[]));
+      cursor = page.next;
+    }
+    return numbers;
+  };
+  const numbers = items.map((_, index) => index);
+  const added = { name: 'new', json: '-1' };
+
+  it('loses and repeats nothing where an item came before', () => {
+    expect(rest([added, ...items])).toEqual(numbers.slice(100));
+    expect(rest([...items.slice(0, 50), added, ...items.slice(50)])).toEqual(numbers.slice(100));
+  });
+
+  it('shows an item that came behind', () => {
+    expect(rest([...items.slice(0, 100), added, ...items.slice(100)])).toEqual([-1, ...numbers.slice(100)]);
+    expect(rest([...items, added])).toEqual([...numbers.slice(100), -1]);
+  });
+
+  it('loses and repeats nothing where an item went before or behind', () => {
+    expect(rest(items.filter((_, index) => index !== 7))).toEqual(numbers.slice(100));
+    expect(rest(items.filter((_, index) => index !== 107))).toEqual(
+      numbers.slice(100).filter((number) => number !== 107),
+    );
+    expect(rest(items.slice(60))).toEqual(numbers.slice(100));
+  });
+
+  it('ends where all the rest went, even if one page holds what stayed', () => {
+    const list = new PagedList('tools', items.slice(50, 100), 100);
+    expect(list.page(firstPage.next)).toEqual({ items: '', next: undefined });
+  });
+
+  it('does not know a cursor whose item went', () => {
+    const list = new PagedList(
+      'tools',
+      items.filter((_, index) => index !== 99),
+      100,
+    );
+    expect(list.page(firstPage.next)).toBeUndefined();
+  });
+
+  it('keeps no page that starts elsewhere than a full reading does', () => {
+    const list = new PagedList('tools', [added, ...items], 100);
+    const [first, second] = [1, 2].map(() => list.page(firstPage.next));
+    expect(first).toEqual(second);
+    expect(first).not.toBe(second);
   });
 });

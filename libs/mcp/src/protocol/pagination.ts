@@ -6,41 +6,59 @@ export interface Page {
   readonly next: string | undefined;
 }
 
+/** Characters of a cursor: 132 bits of the digest. */
+const CURSOR_LENGTH = 22;
+
 /**
- * A list cut into pages once. A cursor names the item its page follows, by digest: it is the same after
- * a restart and on every instance, tells nothing, and one that was not handed out is simply unknown.
+ * A list in pages. A cursor names the item its page follows, by digest: it is the same after a restart and on
+ * every instance, tells nothing, and one that names no item of the list is simply unknown. So whatever comes or
+ * goes elsewhere in the list between two pages, none of the items that stay is lost or repeated.
  * Source: Pagination, all revisions.
  */
 export class PagedList {
-  private readonly pages = new Map<string | undefined, Page>();
+  /** By the index of the first item. Only of the pages that a list has when it is read from its start. */
+  private readonly pages = new Map<number, Page>();
+  private starts: ReadonlyMap<string, number> | undefined;
 
   /**
    * @param kind what is listed, so that a cursor of one list is unknown to another
-   * @param items name and JSON text of each item, in order
+   * @param items name and JSON text of each item, in order; the names are unique
    * @param pageSize items on a page
    */
-  constructor(kind: string, items: readonly { name: string; json: string }[], pageSize: number) {
-    let cursor: string | undefined;
-    for (let start = 0; start === 0 || start < items.length; start += pageSize) {
-      const page = items.slice(start, start + pageSize);
-      const isLast = start + pageSize >= items.length;
-      const next = isLast ? undefined : cursorAfter(kind, page.at(-1)!.name);
-      this.pages.set(cursor, { items: page.map((item) => item.json).join(','), next });
-      cursor = next;
-    }
-  }
+  constructor(
+    private readonly kind: string,
+    private readonly items: readonly { readonly name: string; readonly json: string }[],
+    private readonly pageSize: number,
+  ) {}
 
-  /** The page of a cursor, the first without one; nothing for a cursor that was never given out. */
+  /** The page of a cursor, the first without one; nothing for a cursor that names no item. */
   page(cursor: string | undefined): Page | undefined {
-    return this.pages.get(cursor);
+    const start = cursor === undefined ? 0 : this.startOf(cursor);
+    if (start === undefined) return undefined;
+    const known = this.pages.get(start);
+    if (known) return known;
+    const page = this.pageAt(start);
+    if (start % this.pageSize === 0) this.pages.set(start, page);
+    return page;
   }
 
-  /** Every page with the cursor that leads to it. */
-  entries(): Iterable<[string | undefined, Page]> {
-    return this.pages;
+  /** A list that nobody asks for a second page needs no digests but those of the cursors it gives. */
+  private startOf(cursor: string): number | undefined {
+    if (cursor.length !== CURSOR_LENGTH) return undefined;
+    this.starts ??= new Map(this.items.map(({ name }, index) => [cursorAfter(this.kind, name), index + 1]));
+    return this.starts.get(cursor);
+  }
+
+  private pageAt(start: number): Page {
+    const end = start + this.pageSize;
+    const page = this.items.slice(start, end);
+    return {
+      items: page.map((item) => item.json).join(','),
+      next: end < this.items.length ? cursorAfter(this.kind, page.at(-1)!.name) : undefined,
+    };
   }
 }
 
 function cursorAfter(kind: string, name: string): string {
-  return createHash('sha256').update(`${kind}\0${name}`).digest('base64url').slice(0, 22);
+  return createHash('sha256').update(`${kind}\0${name}`).digest('base64url').slice(0, CURSOR_LENGTH);
 }

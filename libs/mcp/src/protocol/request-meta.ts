@@ -5,6 +5,7 @@ import { tokenAt } from './json-scan.js';
 export const META_VERSION = 'io.modelcontextprotocol/protocolVersion';
 export const META_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 export const META_CLIENT = 'io.modelcontextprotocol/clientInfo';
+export const META_SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 export const META_SERVER = 'io.modelcontextprotocol/serverInfo';
 
 /** Who a client says it is. */

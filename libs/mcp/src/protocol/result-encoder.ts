@@ -1,57 +1,26 @@
-import { blockFor, type ToolResult } from './content.js';
-import { isObject } from './json-rpc.js';
+import {
+  blockFor,
+  contentsFor,
+  type CompletionResult,
+  type PromptResult,
+  type ReadResult,
+  type ToolResult,
+} from './content.js';
+import type {
+  CacheHints,
+  PromptDescriptor,
+  ResourceDescriptor,
+  ServerFeatures,
+  ServerIdentity,
+  ToolDescriptor,
+} from './descriptors.js';
+import { hasIcons, hasTitle, promptItem, resourceItem, toolItem } from './item-encoder.js';
+import type { RequestId } from './json-rpc.js';
 import type { Page } from './pagination.js';
-import { META_SERVER } from './request-meta.js';
+import { META_SERVER, META_SUBSCRIPTION } from './request-meta.js';
 import { eraOf, type McpRevision } from './versions.js';
 
-/** Display data of a server or a tool. Source: Base Protocol, Icons, 2025-11-25. */
-export interface McpIcon {
-  /** An `https:` or `data:` address. */
-  src: string;
-  mimeType?: string;
-  /** `"48x48"` or `"any"`. */
-  sizes?: string[];
-  theme?: 'light' | 'dark';
-}
-
-/** The server as clients see it. */
-export interface ServerIdentity {
-  readonly name: string;
-  readonly version: string;
-  readonly title?: string;
-  readonly websiteUrl?: string;
-  readonly icons?: readonly McpIcon[];
-  readonly instructions?: string;
-}
-
-/** A tool's hints; every one is sent. Source: Tools, Tool Annotations, 2025-03-26. */
-export interface ToolAnnotations {
-  readonly readOnlyHint: boolean;
-  readonly destructiveHint: boolean;
-  readonly idempotentHint: boolean;
-  readonly openWorldHint: boolean;
-}
-
-/** A tool as it is listed, before it takes the shape of a revision. */
-export interface ToolDescriptor {
-  readonly name: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly icons?: readonly McpIcon[];
-  readonly inputSchema: Record<string, unknown>;
-  /** What the structured content of its results keeps to. */
-  readonly outputSchema?: Record<string, unknown>;
-  readonly annotations: ToolAnnotations;
-  readonly meta?: Record<string, unknown>;
-}
-
-/** The features that this server offers, as capabilities. */
-export interface ServerFeatures {
-  readonly tools: boolean;
-}
-
-const hasTitle = (revision: McpRevision) => revision >= '2025-06-18';
-const hasIcons = (revision: McpRevision) => revision >= '2025-11-25';
+type Members = Record<string, unknown>;
 
 /**
  * Gives neutral results the shape of the caller's revision. What a revision does not have is never sent
@@ -59,95 +28,136 @@ const hasIcons = (revision: McpRevision) => revision >= '2025-11-25';
  */
 export class ResultEncoder {
   private readonly modernMeta: string;
-  private readonly modernMetaMembers: Record<string, unknown>;
+  private readonly modernMetaMembers: Members;
+  private readonly serverHints: string;
+  private readonly modernEmpty: string;
 
+  /** @param cache hints of the lists and of `server/discover` */
   constructor(
     private readonly server: ServerIdentity,
-    private readonly features: ServerFeatures,
+    private readonly cache: CacheHints,
   ) {
     this.modernMetaMembers = { [META_SERVER]: this.implementation('2026-07-28') };
     this.modernMeta = JSON.stringify(this.modernMetaMembers);
+    this.serverHints = hintsOf(cache);
+    this.modernEmpty = `{"resultType":"complete","_meta":${this.modernMeta}}`;
   }
 
   /** The result of `initialize`. Source: Lifecycle, Initialization. */
-  initialize(revision: McpRevision): string {
-    const { instructions } = this.server;
+  initialize(revision: McpRevision, features: ServerFeatures): string {
     return JSON.stringify({
       protocolVersion: revision,
-      capabilities: this.capabilities(),
+      capabilities: capabilitiesOf(features, revision),
       serverInfo: this.implementation(revision),
-      ...(instructions === undefined ? {} : { instructions }),
+      instructions: this.server.instructions,
     });
   }
 
   /** The result of `server/discover`. Source: Discovery, 2026-07-28. */
-  discover(supportedVersions: readonly McpRevision[]): string {
-    const { instructions } = this.server;
+  discover(supported: readonly McpRevision[], features: ServerFeatures): string {
     return JSON.stringify({
       resultType: 'complete',
-      supportedVersions,
-      capabilities: this.capabilities(),
-      ...(instructions === undefined ? {} : { instructions }),
-      ttlMs: 0,
-      cacheScope: 'private',
+      supportedVersions: supported,
+      capabilities: capabilitiesOf(features, '2026-07-28'),
+      instructions: this.server.instructions,
+      ttlMs: this.cache.ttlMs,
+      cacheScope: this.cache.scope,
       _meta: this.modernMetaMembers,
     });
   }
 
   /** An item of `tools/list`. */
   tool(tool: ToolDescriptor, revision: McpRevision): string {
-    const { name, title, description, icons, inputSchema, outputSchema, annotations, meta } = tool;
-    const isTitled = hasTitle(revision);
-    return JSON.stringify({
-      name,
-      title: isTitled ? title : undefined,
-      description,
-      icons: hasIcons(revision) ? icons : undefined,
-      inputSchema: schemaFor(inputSchema, revision),
-      outputSchema: outputSchemaFor(outputSchema, revision),
-      annotations: annotationsFor(annotations, title, revision),
-      _meta: isTitled ? meta : undefined,
-    });
+    return toolItem(tool, revision);
   }
 
-  /** The result of `tools/list`. */
-  toolPage(page: Page, revision: McpRevision): string {
+  /** An item of `resources/list`; of `resources/templates/list` where it is a template. */
+  resource(resource: ResourceDescriptor, revision: McpRevision): string {
+    return resourceItem(resource, revision);
+  }
+
+  /** An item of `prompts/list`. */
+  prompt(prompt: PromptDescriptor, revision: McpRevision): string {
+    return promptItem(prompt, revision);
+  }
+
+  /** The result of a list. The hints are the same on each page. Source: Pagination; Caching, 2026-07-28. */
+  page(
+    member: 'tools' | 'resources' | 'resourceTemplates' | 'prompts',
+    page: Page,
+    revision: McpRevision,
+  ): string {
     const next = page.next === undefined ? '' : `,"nextCursor":${JSON.stringify(page.next)}`;
-    if (eraOf(revision) === 'legacy') return `{"tools":[${page.items}]${next}}`;
-    const hints = '"ttlMs":0,"cacheScope":"private"';
-    return `{"resultType":"complete","tools":[${page.items}]${next},${hints},"_meta":${this.modernMeta}}`;
+    const items = `"${member}":[${page.items}]${next}`;
+    if (eraOf(revision) === 'legacy') return `{${items}}`;
+    return `{"resultType":"complete",${items},${this.serverHints},"_meta":${this.modernMeta}}`;
   }
 
   /** The result of `tools/call`. */
   toolResult(result: ToolResult, revision: McpRevision): string {
-    const isModern = eraOf(revision) === 'modern';
-    const content = `"content":${JSON.stringify(result.content.map((block) => blockFor(block, revision)))}`;
-    const hasStructured = isModern || (revision >= '2025-06-18' && result.structuredIsObject === true);
-    const structured =
-      result.structured !== undefined && hasStructured ? `,"structuredContent":${result.structured}` : '';
+    // The blocks of the newest revisions are those of the library: nothing is copied for them.
+    const blocks =
+      revision >= '2025-11-25' ? result.content : result.content.map((block) => blockFor(block, revision));
     const isError = result.isError ? ',"isError":true' : '';
-    if (!isModern) {
-      const meta = result.meta ? `,"_meta":${JSON.stringify(result.meta)}` : '';
-      return `{${content}${structured}${isError}${meta}}`;
+    const content = `"content":${JSON.stringify(blocks)}${structuredFor(result, revision)}${isError}`;
+    return this.complete(content, result.meta, revision);
+  }
+
+  /** The result of `resources/read`. */
+  readResult(result: ReadResult, revision: McpRevision, cache: CacheHints): string {
+    const contents = result.contents.map((item) => contentsFor(item, revision));
+    const hints = eraOf(revision) === 'modern' ? `,${hintsOf(cache)}` : '';
+    return this.complete(`"contents":${JSON.stringify(contents)}${hints}`, result.meta, revision);
+  }
+
+  /** The result of `prompts/get`. */
+  promptResult(result: PromptResult, revision: McpRevision): string {
+    const { description } = result;
+    const messages = result.messages.map(({ role, content }) => ({
+      role,
+      content: blockFor(content, revision),
+    }));
+    const opening = description === undefined ? '' : `"description":${JSON.stringify(description)},`;
+    return this.complete(`${opening}"messages":${JSON.stringify(messages)}`, result.meta, revision);
+  }
+
+  /** The result of `completion/complete`. */
+  completionResult({ values, total, hasMore }: CompletionResult, revision: McpRevision): string {
+    const completion = JSON.stringify({ values, total, hasMore });
+    return this.complete(`"completion":${completion}`, undefined, revision);
+  }
+
+  /** The result of a request that is only acknowledged. */
+  emptyResult(revision: McpRevision): string {
+    return eraOf(revision) === 'modern' ? this.modernEmpty : '{}';
+  }
+
+  /**
+   * The result of `subscriptions/listen` at its graceful end.
+   * Source: Subscriptions, Graceful Closure, 2026-07-28.
+   */
+  subscriptionResult(id: RequestId): string {
+    const others = this.modernMeta.slice(1);
+    return `{"resultType":"complete","_meta":{"${META_SUBSCRIPTION}":${id.text},${others}}`;
+  }
+
+  private complete(members: string, meta: Members | undefined, revision: McpRevision): string {
+    if (eraOf(revision) === 'legacy') {
+      const own = meta && legacyMeta(meta);
+      return own ? `{${members},"_meta":${JSON.stringify(own)}}` : `{${members}}`;
     }
-    const meta = result.meta
-      ? JSON.stringify({ ...result.meta, ...this.modernMetaMembers })
-      : this.modernMeta;
-    return `{"resultType":"complete",${content}${structured}${isError},"_meta":${meta}}`;
+    const all = meta ? JSON.stringify({ ...meta, ...this.modernMetaMembers }) : this.modernMeta;
+    return `{"resultType":"complete",${members},"_meta":${all}}`;
   }
 
-  private capabilities(): Record<string, unknown> {
-    return this.features.tools ? { tools: {} } : {};
-  }
-
-  private implementation(revision: McpRevision): Record<string, unknown> {
+  private implementation(revision: McpRevision): Members {
     const { name, version, title, websiteUrl, icons } = this.server;
     return {
       name,
-      ...(hasTitle(revision) && title !== undefined ? { title } : {}),
+      title: hasTitle(revision) ? title : undefined,
       version,
-      ...(hasIcons(revision) && websiteUrl !== undefined ? { websiteUrl } : {}),
-      ...(hasIcons(revision) && icons !== undefined ? { icons } : {}),
+      websiteUrl: hasIcons(revision) ? websiteUrl : undefined,
+      icons: hasIcons(revision) ? icons : undefined,
     };
   }
 }
@@ -156,30 +166,36 @@ export class ResultEncoder {
  * Whether a schema's root says that it is of objects, as the legacy revisions demand of an output schema.
  * Source: Tools, Output Schema, 2025-06-18.
  */
-export function hasObjectRoot(schema: Record<string, unknown>): boolean {
+export function hasObjectRoot(schema: Members): boolean {
   return schema['type'] === 'object';
 }
 
-function outputSchemaFor(schema: Record<string, unknown> | undefined, revision: McpRevision): unknown {
-  if (schema === undefined || revision < '2025-06-18') return undefined;
-  return eraOf(revision) === 'modern' || hasObjectRoot(schema) ? schemaFor(schema, revision) : undefined;
+/** 2024-11-05 has completion without a capability. Source: the capabilities of each revision's schema. */
+function capabilitiesOf(features: ServerFeatures, revision: McpRevision): Members {
+  const { tools, resources, prompts, completions } = features;
+  return {
+    ...(tools ? { tools: { listChanged: true } } : {}),
+    ...(resources ? { resources: { subscribe: true, listChanged: true } } : {}),
+    ...(prompts ? { prompts: { listChanged: true } } : {}),
+    ...(completions && revision !== '2024-11-05' ? { completions: {} } : {}),
+    ...(tools || resources || prompts ? { logging: {} } : {}),
+  };
 }
 
-/** The legacy revisions know no `true` or `false` as the schema of a property, so their clients refuse the list. */
-function schemaFor(schema: Record<string, unknown>, revision: McpRevision): Record<string, unknown> {
-  const { properties } = schema;
-  if (eraOf(revision) === 'modern' || !isObject(properties)) return schema;
-  const members = Object.entries(properties);
-  if (!members.some(([, member]) => typeof member === 'boolean')) return schema;
-  const written = members.map(([name, member]) => [name, member === true ? {} : member || { not: {} }]);
-  return { ...schema, properties: Object.fromEntries(written) as unknown };
+/** Source: Tools, Structured Content, of each revision. */
+function structuredFor({ structured, structuredIsObject }: ToolResult, revision: McpRevision): string {
+  if (structured === undefined || revision < '2025-06-18') return '';
+  const isBare = structuredIsObject === true || eraOf(revision) === 'modern';
+  return `,"structuredContent":${isBare ? structured : `{"result":${structured}}`}`;
 }
 
-function annotationsFor(
-  annotations: ToolAnnotations,
-  title: string | undefined,
-  revision: McpRevision,
-): unknown {
-  if (revision === '2024-11-05') return undefined;
-  return revision === '2025-03-26' && title !== undefined ? { title, ...annotations } : annotations;
+function hintsOf({ ttlMs, scope }: CacheHints): string {
+  return `"ttlMs":${ttlMs},"cacheScope":"${scope}"`;
+}
+
+/** The server's name in `_meta` is of 2026-07-28, whoever put it there. */
+function legacyMeta(meta: Members): Members | undefined {
+  if (!(META_SERVER in meta)) return meta;
+  const { [META_SERVER]: _, ...own } = meta;
+  return Object.keys(own).length > 0 ? own : undefined;
 }

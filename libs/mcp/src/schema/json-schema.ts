@@ -4,6 +4,9 @@ export type JsonSchema = Record<string, unknown>;
 /** Any class whose instances are objects: a DTO, whatever its constructor takes. */
 export type Class = new (...args: never[]) => object;
 
+/** The keyword of an argument that a client repeats in a header, and gives the end of the header's name. */
+export const MIRROR_KEYWORD = 'x-mcp-header';
+
 /** Says whether a value is a JSON object: neither null nor an array. */
 export function isJsonObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

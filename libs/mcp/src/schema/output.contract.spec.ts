@@ -88,6 +88,24 @@ describe('the output contract', () => {
     expect(await send({ type: 'object' }, { toString: 1 })).toEqual({ json: { toString: 1 } });
   });
 
+  it('has an object as root for revisions that want one', async () => {
+    const dto = await outputContract(TicketDto);
+    expect(dto.legacySchema).toBe(dto.schema);
+    const open = await outputContract({ type: 'object', $defs: {} });
+    expect(open.legacySchema).toBe(open.schema);
+    const list = await outputContract(z.array(z.string()));
+    expect(list.schema).toEqual({ type: 'array', items: { type: 'string' } });
+    expect(list.legacySchema).toEqual({
+      type: 'object',
+      properties: { result: { type: 'array', items: { type: 'string' } } },
+      required: ['result'],
+    });
+    expect(Object.isFrozen(list.legacySchema['properties'])).toBe(true);
+    const either = z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]);
+    const { schema, legacySchema } = await outputContract(either);
+    expect(legacySchema['properties']).toEqual({ result: schema });
+  });
+
   it('of a schema that is not sound is refused at boot', async () => {
     const boot = async (schema: unknown) => (await outputContract(schema as McpSchema)).prepare();
     await expect(boot({ type: 'strnig' })).rejects.toMatchObject({ name: 'InvalidSchemaException' });

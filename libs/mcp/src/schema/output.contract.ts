@@ -11,6 +11,7 @@ import { type McpSchema, schemaKind } from './schema-kind.js';
 import { standardJsonSchema } from './foreign/standard-json-schema.js';
 import { standardValue } from './foreign/standard.contract.js';
 import { dropUnknown } from './walk/unknown-members.js';
+import { wrapRoot } from './walk/wrapped-root.js';
 
 /** What a result is called where it is wrong as a whole. */
 const WHOLE = 'result';
@@ -19,6 +20,11 @@ const WHOLE = 'result';
 export interface OutputContract {
   /** The published schema, frozen. */
   readonly schema: JsonSchema;
+  /**
+   * The same for revisions where the root is an object: the published schema if its root is one, else that of an
+   * object whose member `result` is the value. Frozen.
+   */
+  readonly legacySchema: JsonSchema;
   /** A Standard Schema's own pass over the handler's value; absent for DTOs and raw schemas. */
   parse?(value: unknown): Promise<{ value: unknown } | { issues: string[] }>;
   /** Takes a plain JSON value, and checks it; where it is refused, without the members the schema does not know. */
@@ -42,7 +48,7 @@ function dtoOutput(dto: Class): OutputContract {
   const check = new LazyCheck(schema, undefined, WHOLE);
   // Compiled by the first call, like every schema of this library's own.
   const prepare = () => (ownFragments.length === 0 ? undefined : assertOwnFragments(ownFragments));
-  return { schema, prepare, check: checkWith(schema, check) };
+  return { schema, legacySchema: objectRoot(schema), prepare, check: checkWith(schema, check) };
 }
 
 async function standardOutput(schema: StandardSchemaV1): Promise<OutputContract> {
@@ -54,7 +60,16 @@ function foreignOutput(schema: JsonSchema): OutputContract {
   assertReadable(schema);
   const published = freezeSchema(schema);
   const check = new LazyCheck(withPlainReferences(published), compileForeign, WHOLE);
-  return { schema: published, prepare: () => check.prepare(), check: checkWith(published, check) };
+  return {
+    schema: published,
+    legacySchema: objectRoot(published),
+    prepare: () => check.prepare(),
+    check: checkWith(published, check),
+  };
+}
+
+function objectRoot(schema: JsonSchema): JsonSchema {
+  return schema.type === 'object' ? schema : freezeSchema(wrapRoot(schema));
 }
 
 function checkWith(schema: JsonSchema, check: LazyCheck): OutputContract['check'] {

@@ -87,6 +87,14 @@ export class InvalidSchemaException extends UnusableSchemaException {
   }
 }
 
+/** A keyword `x-mcp-header` that no client could follow. */
+export class MirroredArgumentException extends UnusableSchemaException {
+  /** @param argument the argument that has it, as a path */
+  constructor(argument: string, problem: string) {
+    super(`${argument}: ${problem}`);
+  }
+}
+
 function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,18 +1,31 @@
-import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import { ModuleImportException } from '../discovery/boot.exceptions.js';
 import { HandlerExplorer } from '../discovery/handler.explorer.js';
 import { McpRegistry } from '../discovery/mcp.registry.js';
 import { ExceptionMapper } from '../execution/exception.mapper.js';
 import { HandlerFactory } from '../execution/handler.factory.js';
-import { MCP_SETTINGS, MODULE_CLASS } from '../mcp.constants.js';
+import { LOG_CONTEXT, MCP_SETTINGS, MODULE_CLASS } from '../mcp.constants.js';
 import type { McpSettings } from '../mcp.settings.js';
-import { Dispatcher, type Delivery, type Method, type Outcome } from '../protocol/dispatcher.js';
+import { ChangeFeed, LocalEventBus, type McpEventBus } from '../protocol/changes.js';
+import type { ServerFeatures } from '../protocol/descriptors.js';
+import { Dispatcher, type Delivery, type Outcome } from '../protocol/dispatcher.js';
 import { InFlight } from '../protocol/in-flight.js';
-import { SessionRegistry } from '../protocol/legacy/session-registry.js';
+import type { Handshake } from '../protocol/legacy/handshake.js';
+import { LegacyPeer } from '../protocol/legacy/legacy-peer.js';
+import { SessionRegistry, type Session } from '../protocol/legacy/session-registry.js';
+import { OpenStreams } from '../protocol/open-streams.js';
 import { ResultEncoder } from '../protocol/result-encoder.js';
-import { REVISIONS, type McpRevision } from '../protocol/versions.js';
+import type { McpRevision } from '../protocol/versions.js';
 import { CallLog } from './call-log.js';
-import { ToolsHandler, type ReadyTool } from './tools.handler.js';
+import { CallRunner } from './call.runner.js';
+import { MethodTable } from './method.table.js';
 
 /** Joins what was discovered to the protocol, once, and owns start and end of serving. */
 @Injectable()
@@ -20,12 +33,17 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
   readonly log = new CallLog();
   readonly inFlight: InFlight;
   readonly sessions: SessionRegistry;
-  private encoder: ResultEncoder | undefined;
+  readonly streams: OpenStreams;
+  private readonly logger = new Logger(LOG_CONTEXT);
+  private readonly encoder: ResultEncoder;
+  private feed: ChangeFeed | undefined;
+  private methods: MethodTable | undefined;
   private dispatcher: Dispatcher | undefined;
 
   constructor(
     @Inject(MCP_SETTINGS) readonly settings: McpSettings,
     @Inject(MODULE_CLASS) private readonly moduleClass: object,
+    private readonly moduleRef: ModuleRef,
     private readonly explorer: HandlerExplorer,
     private readonly registry: McpRegistry,
     private readonly handlers: HandlerFactory,
@@ -33,6 +51,8 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
   ) {
     this.inFlight = new InFlight(settings.limits.inFlight);
     this.sessions = new SessionRegistry(settings.sessions);
+    this.streams = new OpenStreams(settings.limits);
+    this.encoder = new ResultEncoder(settings.server, settings.cache);
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -41,19 +61,28 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
         'McpModule.forRoot() is imported more than once with different options: import it once, in the root module',
       );
     }
-    const tools = new Map<string, ReadyTool>();
-    for (const [name, registration] of await this.registry.discover()) {
-      tools.set(name, { registration, invoke: this.handlers.create(registration) });
-    }
-    this.encoder = new ResultEncoder(this.settings.server, { tools: tools.size > 0 });
-    this.dispatcher = new Dispatcher(this.methodTable(tools, this.encoder), (fault, method) =>
+    const feed = new ChangeFeed(await this.bus(), (fault) => this.busFailed(fault));
+    this.feed = feed;
+    await this.registry.start(this.handlers, (change) => feed.announce(change));
+    await feed.open();
+    const runner = new CallRunner(this.inFlight, this.log, this.settings.limits);
+    const { registry, encoder, settings, streams } = this;
+    this.methods = new MethodTable({ registry, encoder, settings, runner, feed, streams });
+    this.dispatcher = new Dispatcher(this.methods, (fault, method) =>
       this.exceptions.toRpcError(fault, method),
     );
   }
 
   async onModuleDestroy(): Promise<void> {
-    await this.inFlight.close(this.settings.limits.shutdownGrace);
+    await this.finish(this.settings.limits.shutdownGrace);
     this.sessions.close();
+    await this.feed?.close();
+  }
+
+  /** Takes no further calls, ends what only waits for changes, and gives what runs `grace` ms to be answered. */
+  async finish(grace: number): Promise<void> {
+    this.streams.close();
+    await this.inFlight.close(grace);
   }
 
   dispatch(delivery: Delivery): Promise<Outcome | undefined> {
@@ -62,31 +91,46 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** The result of `initialize`; the state it opens is the transport's. */
   initializeResult(revision: McpRevision): string {
-    return this.started(this.encoder).initialize(revision);
+    return this.encoder.initialize(revision, this.features);
   }
 
-  private methodTable(tools: ReadonlyMap<string, ReadyTool>, encoder: ResultEncoder): Map<string, Method> {
-    const { revisions, limits, pageSize } = this.settings;
-    const discovered = { result: encoder.discover(revisions.modern) };
-    const pong = { result: '{}' };
-    const methods = new Map<string, Method>([
-      ['server/discover', { era: 'modern', answer: () => discovered }],
-      ['ping', { era: 'legacy', answer: () => pong }],
-    ]);
-    if (tools.size === 0) return methods;
-    const { handlerTime, resultSize } = limits;
-    const served = REVISIONS.filter((revision) =>
-      [...revisions.modern, ...revisions.legacy].includes(revision),
+  /** A legacy client after its handshake, told of changes until `leave` is called. */
+  welcome(handshake: Handshake): { peer: LegacyPeer; leave: () => void } {
+    const peer = new LegacyPeer(handshake, this.features);
+    return { peer, leave: this.started(this.feed).add(peer) };
+  }
+
+  /** A session over HTTP, where there is room for one. */
+  openSession(handshake: Handshake, owner: string | undefined): Session | undefined {
+    const { peer, leave } = this.welcome(handshake);
+    const session = this.sessions.open(peer, owner, leave);
+    if (!session) leave();
+    return session;
+  }
+
+  /** The arguments of a tool that clients of 2026-07-28 repeat in headers. */
+  mirroredArguments(tool: string) {
+    return this.registry.tools.find(tool)?.registration.mirrored ?? [];
+  }
+
+  private get features(): ServerFeatures {
+    return this.started(this.methods).features;
+  }
+
+  private async bus(): Promise<McpEventBus> {
+    const { bus } = this.settings;
+    if (!bus) return new LocalEventBus();
+    try {
+      return this.moduleRef.get(bus, { strict: false });
+    } catch {
+      return this.moduleRef.create(bus);
+    }
+  }
+
+  private busFailed(fault: unknown): void {
+    this.logger.error(
+      `The event bus failed: ${fault instanceof Error ? (fault.stack ?? fault.message) : String(fault)}`,
     );
-    const handler = new ToolsHandler(tools, encoder, this.inFlight, this.log, {
-      revisions: served,
-      pageSize,
-      handlerTime,
-      resultSize,
-    });
-    methods.set('tools/list', { era: 'both', answer: (delivery) => handler.list(delivery) });
-    methods.set('tools/call', { era: 'both', answer: (delivery) => handler.call(delivery) });
-    return methods;
   }
 
   private started<T>(part: T | undefined): T {

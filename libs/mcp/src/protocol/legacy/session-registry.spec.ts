@@ -1,14 +1,19 @@
 import { jest } from '@jest/globals';
 import { CallLifetime } from '../call-lifetime.js';
 import { readId } from '../json-rpc.js';
+import type { McpRevision } from '../versions.js';
+import { LegacyPeer } from './legacy-peer.js';
 import { Session, SessionRegistry, type SessionLimits } from './session-registry.js';
 
 const client = { name: 'a', version: '1', capabilities: {} };
 const MINUTE = 60_000;
+const NOTHING = { tools: false, resources: false, prompts: false, completions: false };
+const peerOf = (revision: McpRevision = '2025-11-25') => new LegacyPeer({ revision, client }, NOTHING);
+const ignore = () => undefined;
 
 const registryOf = (limits: Partial<SessionLimits> = {}) =>
   new SessionRegistry({ idle: 30 * MINUTE, max: 1000, maxPerCaller: 20, ...limits });
-const open = (registry: SessionRegistry, owner?: string) => registry.open('2025-11-25', client, owner);
+const open = (registry: SessionRegistry, owner?: string) => registry.open(peerOf(), owner, ignore);
 
 function keepBusy(session: Session, token = '1'): CallLifetime {
   const lifetime = new CallLifetime();
@@ -22,7 +27,7 @@ afterEach(() => jest.useRealTimers());
 describe('session ids', () => {
   it('S-079, S-180: are 32 hexadecimal digits, and 100 000 of them are all different', () => {
     const ids = new Set<string>();
-    for (let index = 0; index < 100_000; index++) ids.add(new Session('2025-11-25', client, undefined).id);
+    for (let index = 0; index < 100_000; index++) ids.add(new Session(peerOf(), undefined, ignore).id);
     expect(ids.size).toBe(100_000);
     for (const id of [...ids].slice(0, 100)) expect(id).toMatch(/^[0-9a-f]{32}$/);
   });
@@ -31,7 +36,7 @@ describe('session ids', () => {
 describe('finding a session', () => {
   it('E2: gives each client its own, with what initialize settled', () => {
     const registry = registryOf();
-    const [first, second] = [open(registry, 'ann')!, registry.open('2025-03-26', client, 'bob')!];
+    const [first, second] = [open(registry, 'ann')!, registry.open(peerOf('2025-03-26'), 'bob', ignore)!];
     expect(first.id).not.toBe(second.id);
     expect(registry.find(first.id, 'ann')).toBe(first);
     expect(registry.find(second.id, 'bob')).toMatchObject({ revision: '2025-03-26', client });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Channel } from '../in-flight.js';
+import type { LegacyPeer } from './legacy-peer.js';
 import type { ClientInfo } from '../request-meta.js';
 import type { McpRevision } from '../versions.js';
 
@@ -8,14 +9,31 @@ export class Session extends Channel {
   /** 128 random bits; visible ASCII. Source: Transports, Session Management, 2025-11-25. */
   readonly id = randomBytes(16).toString('hex');
   lastUsed = 0;
+  /** Ends the one stream that is open for messages of no request; missing while there is none. */
+  endStream: (() => void) | undefined;
 
   constructor(
-    readonly revision: McpRevision,
-    readonly client: ClientInfo,
+    readonly peer: LegacyPeer,
     /** Id of the caller who opened it; nobody else can use it. */
     readonly owner: string | undefined,
+    private readonly onEnd: () => void,
   ) {
     super();
+  }
+
+  get revision(): McpRevision {
+    return this.peer.handshake.revision;
+  }
+
+  get client(): ClientInfo {
+    return this.peer.handshake.client;
+  }
+
+  /** Ends every call and the stream. */
+  end(): void {
+    this.endAll('cancelled');
+    this.endStream?.();
+    this.onEnd();
   }
 }
 
@@ -28,7 +46,7 @@ export interface SessionLimits {
 
 /**
  * The sessions of this process, longest idle first. A session that is busy is never ended to make room
- * or for being idle, and a foreign session is as unknown as one that never was.
+ * or for being idle; one whose stream is open makes no room either, but may have been idle for too long. A foreign session is as unknown as one that never was.
  */
 export class SessionRegistry {
   private readonly sessions = new Map<string, Session>();
@@ -41,13 +59,17 @@ export class SessionRegistry {
     return this.sessions.size;
   }
 
-  /** Opens a session, making room where a cap is reached; nothing when every session in the way is busy. */
-  open(revision: McpRevision, client: ClientInfo, owner: string | undefined): Session | undefined {
+  /**
+   * Opens a session, making room where a cap is reached; nothing when every session in the way is busy.
+   *
+   * @param onEnd called once, when the session is over
+   */
+  open(peer: LegacyPeer, owner: string | undefined, onEnd: () => void): Session | undefined {
     const held = owner === undefined ? 0 : (this.perCaller.get(owner) ?? 0);
     if (held >= this.limits.maxPerCaller && !this.evict((session) => session.owner === owner))
       return undefined;
     if (this.sessions.size >= this.limits.max && !this.evict(() => true)) return undefined;
-    const session = new Session(revision, client, owner);
+    const session = new Session(peer, owner, onEnd);
     session.lastUsed = Date.now();
     this.sessions.set(session.id, session);
     if (owner !== undefined) this.perCaller.set(owner, (this.perCaller.get(owner) ?? 0) + 1);
@@ -69,14 +91,13 @@ export class SessionRegistry {
   end(session: Session): void {
     if (!this.sessions.delete(session.id)) return;
     if (session.owner !== undefined) this.release(session.owner);
-    session.endAll('cancelled');
+    session.end();
   }
 
   close(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    this.sessions.clear();
-    this.perCaller.clear();
+    for (const session of Array.from(this.sessions.values())) this.end(session);
   }
 
   private release(owner: string): void {
@@ -87,7 +108,7 @@ export class SessionRegistry {
 
   private evict(mayGo: (session: Session) => boolean): boolean {
     for (const session of this.sessions.values()) {
-      if (session.isBusy || !mayGo(session)) continue;
+      if (session.isBusy || session.endStream || !mayGo(session)) continue;
       this.end(session);
       return true;
     }

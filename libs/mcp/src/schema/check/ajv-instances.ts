@@ -7,7 +7,7 @@ import type {
   KeywordDefinition,
   Options,
 } from 'ajv';
-import type { JsonSchema } from '../json-schema.js';
+import { type JsonSchema, MIRROR_KEYWORD } from '../json-schema.js';
 import { type Dialect, mentions } from '../schema-dialect.js';
 import { bounded, BRANCHING } from './evaluation-budget.js';
 import { isMultipleOf } from './multiple-of.js';
@@ -34,7 +34,7 @@ const OPTIONS: Options = {
 
 /** Keywords of our own, which a schema may only hold with a value that makes sense. */
 const ANNOTATIONS: readonly KeywordDefinition[] = [
-  { keyword: 'x-mcp-header', metaSchema: { type: 'string' } },
+  { keyword: MIRROR_KEYWORD, metaSchema: { type: 'string' } },
   { keyword: 'enumNames', metaSchema: { type: 'array', items: { type: 'string' } } },
 ];
 

@@ -1,6 +1,6 @@
 import { type DtoGraph, type DtoNode, type DtoProperty, readGraph, sharedNodes } from './dto-graph.js';
 import { type DtoView, viewKey } from '../metadata/dto-view.js';
-import { type Class, freezeSchema, type JsonSchema } from '../json-schema.js';
+import { type Class, freezeSchema, type JsonSchema, MIRROR_KEYWORD } from '../json-schema.js';
 import type { OwnFragment } from './own-fragments.js';
 import type { Container } from './property-type.resolver.js';
 import { MAX_NESTING } from '../schema-bounds.js';
@@ -138,12 +138,20 @@ function withItems(schema: JsonSchema): JsonSchema {
   return schema.type === 'array' && schema.items === undefined ? { ...schema, items: {} } : schema;
 }
 
-// Readers that do more than ignore what stands next to a $ref still stumble over all but these two.
 function annotated(schema: JsonSchema, annotations: JsonSchema, defaultValue: unknown): JsonSchema {
-  const { description } = annotations;
-  const kept = !('$ref' in schema) ? annotations : description === undefined ? {} : { description };
-  return { ...schema, ...kept, ...(defaultValue === undefined ? {} : { default: defaultValue }) };
+  const kept = Object.entries(annotations).filter(
+    ([name]) => !('$ref' in schema) || BESIDE_REFERENCE.has(name),
+  );
+  return {
+    ...schema,
+    ...Object.fromEntries(kept),
+    ...(defaultValue === undefined ? {} : { default: defaultValue }),
+  };
 }
+
+// Readers that do more than ignore what stands next to a $ref still stumble over all but these and the default. A
+// header is never right there, and has to be seen to be refused.
+const BESIDE_REFERENCE: ReadonlySet<string> = new Set(['description', MIRROR_KEYWORD]);
 
 function definitionNames(nodes: Iterable<DtoNode>): Map<DtoNode, string> {
   const names = new Map<DtoNode, string>();

@@ -1,7 +1,7 @@
 import { type Presence, presenceOf } from '../metadata/condition-probe.js';
 import { refuseContradictions } from './contradictory-rules.js';
 import { addDescribed, addTitles } from './described-keywords.js';
-import type { Class, JsonSchema } from '../json-schema.js';
+import { type Class, type JsonSchema, MIRROR_KEYWORD } from '../json-schema.js';
 import { refuseImpossible } from './impossible-property.js';
 import { type Notes, noteRules } from './property-differences.js';
 import { isDescribed, type PropertyFacts } from '../metadata/property-facts.js';
@@ -139,9 +139,14 @@ export function resolveProperty(facts: PropertyFacts): PropertyShape {
     isNullableElement: element?.isNullable ?? false,
     isRequired: isRequired(facts, presence),
     fragment: own.schema,
-    annotations: { ...facts.swagger?.annotations, ...facts.own.annotations },
+    annotations: { ...facts.swagger?.annotations, ...facts.own.annotations, ...mirrorOf(facts) },
     ...notes,
   };
+}
+
+/** No client sends a result, so there it has no header. */
+function mirrorOf({ own: { header }, view }: PropertyFacts): JsonSchema {
+  return header === undefined || view.direction === 'output' ? {} : { [MIRROR_KEYWORD]: header };
 }
 
 /** What the rules say, of the value itself or of each entry, with the declared type where they leave that open. */

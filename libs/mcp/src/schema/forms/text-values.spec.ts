@@ -1,3 +1,8 @@
+import 'reflect-metadata';
+import * as v from 'class-validator';
+import { z } from 'zod';
+import { McpProperty } from '../../decorators/property.decorator.js';
+import { argumentsContract } from '../contract.factory.js';
 import type { JsonSchema } from '../json-schema.js';
 import { argumentsOf, fromText } from './text-values.js';
 
@@ -32,8 +37,21 @@ describe('fromText', () => {
     [{ type: 'string' }, 'null', 'null'],
     [{}, '5', '5'],
     [{ type: 'array' }, '[1,"a"]', [1, 'a']],
-    [{ type: 'array' }, '{}', '{}'],
-    [{ type: 'array' }, 'a,b', 'a,b'],
+    [{ type: 'array' }, '{}', ['{}']],
+    [{ type: 'array' }, 'a,b', ['a,b']],
+    [{ type: 'array' }, '', ['']],
+    [{ type: 'array', items: { type: 'integer' } }, '5', [5]],
+    [{ type: 'array', items: { type: 'integer' } }, 'x', ['x']],
+    [{ type: 'array', items: { type: 'integer' } }, '["a"]', ['a']],
+    [{ type: 'array', items: { anyOf: [{ type: 'integer' }, { type: 'null' }] } }, 'null', [null]],
+    [{ type: 'array', items: { $ref: '#/$defs/list' } }, 'x', ['x']],
+    [{ type: 'array', items: { type: 'array', items: { type: 'integer' } } }, '[1]', [1]],
+    [{ type: ['array', 'object'] }, '{}', {}],
+    [{ type: ['array', 'integer'], items: { type: 'boolean' } }, '5', 5],
+    [{ type: ['array', 'integer'], items: { type: 'boolean' } }, 'true', [true]],
+    [{ anyOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'null' }] }, '5', [5]],
+    [{ anyOf: [{ type: 'array', items: { type: 'integer' } }, { type: 'null' }] }, 'null', null],
+    [{ type: 'array', enum: [['a']] }, 'a', 'a'],
     [{ type: 'object' }, '{"a":1}', { a: 1 }],
     [{ type: 'object' }, '[1]', '[1]'],
     [{ type: 'object' }, 'null', 'null'],
@@ -66,7 +84,44 @@ describe('fromText', () => {
     [{ $ref: '#/$defs/n' }, '5', 5],
     [{ $ref: '#/$defs/none' }, '5', '5'],
   ])('by %j makes of %j: %p', (property, text, expected) => {
-    expect(valueOf(property, text, { $defs: { n: { type: 'integer' } } })).toStrictEqual(expected);
+    expect(
+      valueOf(property, text, {
+        $defs: { n: { type: 'integer' }, list: { type: 'array', items: { $ref: '#/$defs/list' } } },
+      }),
+    ).toStrictEqual(expected);
+  });
+
+  it.each<[JsonSchema, string[], unknown]>([
+    [{ type: 'array', items: { type: 'integer' } }, ['1', 'x', '2'], [1, 'x', 2]],
+    [{ type: 'array', items: { type: 'boolean' } }, [], []],
+    [{ type: 'array' }, ['1', '[2]'], ['1', '[2]']],
+    [{ items: { type: 'integer' } }, ['1'], [1]],
+    [{ allOf: [{ type: 'array' }, { items: { $ref: '#/$defs/n' } }] }, ['1'], [1]],
+    [{ anyOf: [{ type: 'null' }, { type: 'array', items: { type: 'integer' } }] }, ['1'], [1]],
+    [
+      {
+        oneOf: [
+          { type: 'array', items: { type: 'integer' } },
+          { type: 'array', items: { type: 'string' } },
+        ],
+      },
+      ['1', 'a'],
+      ['1', 'a'],
+    ],
+    [{ type: 'string' }, ['1'], ['1']],
+    [{ type: 'integer' }, ['1'], ['1']],
+    [{}, ['1'], ['1']],
+  ])('by %j makes of the texts %j: %j', (property, texts, expected) => {
+    const schema = { properties: { a: property }, $defs: { n: { type: 'integer' } } };
+    const sent = Object.freeze({ a: Object.freeze(texts) });
+    expect(fromText(schema, sent).a).toStrictEqual(expected);
+  });
+
+  it('leaves what is no text as it is', () => {
+    const sent = { a: 5, b: null, c: [1, '2'] } as unknown as Record<string, string>;
+    const list = { type: 'array', items: { type: 'integer' } };
+    const schema = { properties: { a: list, b: { type: 'boolean' }, c: list } };
+    expect(fromText(schema, sent)).toEqual({ a: 5, b: null, c: [1, 2] });
   });
 
   it('leaves texts that nothing declares, for the check to name, and pollutes nothing', () => {
@@ -100,6 +155,26 @@ describe('argumentsOf', () => {
       { name: 'depth', required: false },
     ]);
     expect(argumentsOf({ type: 'object' })).toEqual([]);
+  });
+
+  it('reads DTOs and Standard Schemas alike', async () => {
+    class ReviewDto {
+      @v.IsString() @McpProperty({ title: 'Code', description: 'What to review' }) code: string;
+      @v.IsOptional() @v.IsIn(['short', 'long']) @McpProperty({ description: 'How' }) style?: string;
+      @v.IsInt() depth = 1;
+    }
+    const zod = z.object({
+      code: z.string().meta({ title: 'Code', description: 'What to review' }),
+      style: z.enum(['short', 'long']).optional().describe('How'),
+      depth: z.int().default(1),
+    });
+    for (const schema of [ReviewDto, zod]) {
+      expect(argumentsOf((await argumentsContract(schema)).schema)).toEqual([
+        { name: 'code', title: 'Code', description: 'What to review', required: true },
+        { name: 'style', description: 'How', required: false },
+        { name: 'depth', required: false },
+      ]);
+    }
   });
 
   it('lists a property once that several places describe', () => {

@@ -1,9 +1,8 @@
-import { hasRepeatedItem } from '../walk/unique-items.js';
-import { isJsonObject, type JsonSchema } from '../json-schema.js';
-import { MAX_NESTING } from '../schema-bounds.js';
+import type { JsonSchema } from '../json-schema.js';
 import { isOfType } from '../walk/loose-fit.js';
 import { define } from '../walk/schema-positions.js';
 import { inPlaceSchemas } from '../walk/schema-view.js';
+import { formsOf, propertiesOf, takesList } from './value-forms.js';
 
 /** JSON's own form of a number: no sign in front but a minus, no hexadecimal, no blanks, nothing infinite. */
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
@@ -19,14 +18,18 @@ export interface NamedArgument {
   readonly required: boolean;
 }
 
+/** What is sent for one property: a text, or several of them. */
+export type Texts = string | readonly string[];
+
 /**
  * Makes values of texts, by the types that a schema declares for its properties: where a protocol or an address
  * carries only text. A text that is no value of a declared type stays as it is, so that the schema's check names
- * it. A property that allows text gets its text, unless what it lists as allowed values decides.
+ * it. A property that allows text gets its text, unless what it lists as allowed values decides. Of several texts
+ * each is an item of a list; where a list is declared, one text that is no list in JSON is its only item.
  */
 export function fromText(
   schema: JsonSchema,
-  texts: Readonly<Record<string, string>>,
+  texts: Readonly<Record<string, Texts>>,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   const known = propertiesOf(schema);
@@ -52,16 +55,6 @@ export function argumentsOf(schema: JsonSchema): NamedArgument[] {
   }));
 }
 
-/** By name, all that is said of a property at the several places that may describe it. */
-function propertiesOf(schema: JsonSchema): Map<string, unknown[]> {
-  const found = new Map<string, unknown[]>();
-  for (const { properties } of inPlaceSchemas(schema, schema)) {
-    for (const [name, part] of Object.entries(isJsonObject(properties) ? properties : {}))
-      found.set(name, [...(found.get(name) ?? []), part]);
-  }
-  return found;
-}
-
 // What stands at the place of use says more than what the reference leads to.
 function textMember(
   keyword: 'title' | 'description',
@@ -75,8 +68,16 @@ function textMember(
   return text === undefined ? {} : { [keyword]: text };
 }
 
-function valueOf(property: unknown, text: string, root: JsonSchema): unknown {
-  const forms = formsOf(property, root, 0);
+function valueOf(property: unknown, sent: Texts, root: JsonSchema): unknown {
+  if (typeof sent !== 'string') return listOf(property, sent, root) ?? sent;
+  const value = valueOfText(property, sent, root);
+  // A text that means a list is one; what no other type takes is its only item.
+  return value === undefined ? (listOf(property, [sent], root) ?? sent) : value;
+}
+
+/** The value of a text; undefined where it is none of a declared type. */
+function valueOfText(property: unknown, text: string, root: JsonSchema): unknown {
+  const forms = formsOf(property, root);
   const allowed = forms.flatMap(({ values }) => values ?? []);
   // An allowed text wins over an allowed value that is written the same.
   if (allowed.includes(text)) return text;
@@ -89,61 +90,18 @@ function valueOf(property: unknown, text: string, root: JsonSchema): unknown {
     const value = isDeclared ? parsed(type, text) : undefined;
     if (value !== undefined) return value;
   }
-  return text;
+  return undefined;
 }
 
-/** One form a value may have: of some types, or one of the allowed values; of anything where neither is given. */
-interface Form {
-  readonly types?: readonly string[];
-  readonly values?: readonly unknown[];
-}
-
-/** More forms than this are not told apart; nobody writes them. */
-const MAX_FORMS = 256;
-
-/** The forms of a property: what is said at one place narrows all of its alternatives, and none narrows another. */
-function formsOf(property: unknown, root: JsonSchema, depth: number): Form[] {
-  let forms: Form[] = [{}];
-  if (depth > MAX_NESTING) return forms;
-  for (const part of inPlaceSchemas(property, root)) {
-    forms = forms.map((form) => both(form, ownForm(part)));
-    for (const branches of alternativesOf(part)) {
-      const others = branches.flatMap((branch) => formsOf(branch, root, depth + 1));
-      forms = forms.flatMap((form) => others.map((other) => both(form, other))).slice(0, MAX_FORMS);
-    }
-  }
-  return forms;
-}
-
-function alternativesOf({ anyOf, oneOf, if: condition, then, else: other }: JsonSchema): unknown[][] {
-  return [anyOf, oneOf, condition === undefined ? undefined : [then, other]].filter((branches) =>
-    Array.isArray(branches),
-  );
-}
-
-function ownForm({ type, enum: listed, ...rest }: JsonSchema): Form {
-  const types = [type ?? []].flat().filter((name): name is string => typeof name === 'string');
-  const values = 'const' in rest ? [rest.const] : Array.isArray(listed) ? (listed as unknown[]) : undefined;
-  return both(types.length > 0 ? { types } : {}, values ? { values } : {});
-}
-
-function both(one: Form, other: Form): Form {
-  const types = one.types && other.types ? commonTypes(one.types, other.types) : (one.types ?? other.types);
-  const listed =
-    one.values && other.values
-      ? one.values.filter((value) => other.values!.some((listed) => hasRepeatedItem([value, listed])))
-      : (one.values ?? other.values);
-  const values = listed?.filter((value) => !types || isOfType([...types], value));
-  return { ...(types ? { types } : {}), ...(values ? { values } : {}) };
-}
-
-/** Each integer is a number, so of the two the integer is common. */
-function commonTypes(some: readonly string[], others: readonly string[]): string[] {
-  const isIn = (type: string, list: readonly string[]) =>
-    list.includes(type) || (type === 'integer' && list.includes('number'));
-  return [
-    ...new Set([...some.filter((type) => isIn(type, others)), ...others.filter((type) => isIn(type, some))]),
-  ];
+/** A list of the values of texts; undefined where the property is declared as something else. */
+function listOf(property: unknown, sent: unknown, root: JsonSchema): unknown[] | undefined {
+  const lists = formsOf(property, root).filter(takesList);
+  if (lists.length === 0 || !Array.isArray(sent)) return undefined;
+  const item = { anyOf: lists.map(({ items }) => ({ allOf: items ?? [] })) };
+  return sent.map((text: unknown) => {
+    const value = typeof text === 'string' ? valueOfText(item, text, root) : undefined;
+    return value === undefined ? text : value;
+  });
 }
 
 /** Null can't be told by "not found", so allowed values are compared by how they are written. */

@@ -6,6 +6,8 @@ import { isJsonObject, type JsonSchema } from '../json-schema.js';
 export interface OwnAnnotations {
   readonly annotations: JsonSchema;
   readonly enumTitles?: Readonly<Record<string, string>>;
+  /** The header in which a client repeats the argument. */
+  readonly header?: string;
   readonly schema?: JsonSchema;
   /** The default it states, which has to be that of the initialiser. */
   readonly stated?: { readonly value: unknown };
@@ -16,7 +18,7 @@ const ANNOTATIONS = ['title', 'description', 'examples', 'deprecated'];
 /** Reads `@McpProperty()` off the rules of a property. The decorator nearest to the top, or in the subclass, wins. */
 export function ownAnnotations(rules: readonly RuleMetadata[]): OwnAnnotations {
   const options = Object.assign({}, ...rules.map(optionsOf)) as JsonSchema;
-  const { enumTitles, schema } = options;
+  const { enumTitles, header, schema } = options;
   return {
     annotations: Object.fromEntries(
       ANNOTATIONS.filter((name) => options[name] !== undefined && options[name] !== false).map((name) => [
@@ -25,6 +27,7 @@ export function ownAnnotations(rules: readonly RuleMetadata[]): OwnAnnotations {
       ]),
     ),
     ...(isJsonObject(enumTitles) ? { enumTitles: enumTitles as Record<string, string> } : {}),
+    ...(typeof header === 'string' ? { header } : {}),
     ...(isJsonObject(schema) ? { schema } : {}),
     ...(options.default === undefined ? {} : { stated: { value: options.default } }),
   };

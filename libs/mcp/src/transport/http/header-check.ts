@@ -1,5 +1,5 @@
 import { ErrorCode } from '../../protocol/error-codes.js';
-import type { JsonObject, RpcError } from '../../protocol/json-rpc.js';
+import { isObject, type JsonObject, type RpcError } from '../../protocol/json-rpc.js';
 import type { Envelope } from '../../protocol/request-meta.js';
 
 /** The headers that mirror a modern message. */
@@ -47,6 +47,48 @@ export function checkPresence(
   const name = decodeHeader(headers.name);
   if (name === undefined) return mismatch('Mcp-Name is not well encoded');
   return name === params?.[member] ? undefined : mismatch(`Mcp-Name differs from params.${member}`);
+}
+
+/** An argument that a client repeats in a header, by the schema of its tool. */
+interface MirroredArgument {
+  readonly header: string;
+  readonly path: readonly string[];
+  readonly type: 'string' | 'integer' | 'boolean';
+}
+
+/**
+ * The headers that mirror arguments: required and equal where the body has a value, not looked at where it has none.
+ * What is of another type than its schema says is left to the schema.
+ * Source: Streamable HTTP, Custom Headers from Tool Parameters, 2026-07-28.
+ */
+export function checkMirrored(
+  mirrored: readonly MirroredArgument[],
+  args: unknown,
+  headerOf: (name: string) => string | undefined,
+): RpcError | undefined {
+  for (const { header, path, type } of mirrored) {
+    const value = path.reduce<unknown>(
+      (at, name) => (isObject(at) && Object.hasOwn(at, name) ? at[name] : undefined),
+      args,
+    );
+    if (value === undefined || value === null || typeof value === 'object') continue;
+    const name = `Mcp-Param-${header}`;
+    const sent = headerOf(name.toLowerCase());
+    const where = path.join('.');
+    if (sent === undefined) return mismatch(`${name} is missing, while the argument ${where} is there`);
+    const text = decodeHeader(sent);
+    if (text === undefined) return mismatch(`${name} is not well encoded`);
+    if (!isSame(text, value, type)) return mismatch(`${name} differs from the argument ${where}`);
+  }
+  return undefined;
+}
+
+const DECIMAL = /^-?[0-9]+(?:\.0+)?$/;
+
+/** Integers by their value, so that `42.0` is 42; beyond 2^53 two of them cannot be told apart. */
+function isSame(text: string, value: unknown, type: MirroredArgument['type']): boolean {
+  if (type !== 'integer' || typeof value !== 'number') return text === String(value);
+  return Number.isSafeInteger(value) && DECIMAL.test(text) && Number(text) === value;
 }
 
 const SENTINEL = /^=\?base64\?(.*)\?=$/;

@@ -61,7 +61,8 @@ export class HttpTransport {
     const { method } = exchange.message;
     if (method === 'POST') return this.post(exchange);
     if (method === 'DELETE' && !this.legacy.isOff) return this.legacy.end(exchange);
-    const allow = this.legacy.isOff ? 'POST' : 'POST, DELETE';
+    if (method === 'GET' && !this.legacy.isOff) return this.legacy.open(exchange);
+    const allow = this.legacy.isOff ? 'POST' : 'GET, POST, DELETE';
     const closes = !hasShortBody(exchange.message, this.server.settings.limits.body);
     exchange.refuse(refuse(405, `Method not allowed: use ${allow}`, { headers: { allow }, closes }));
   }
@@ -96,7 +97,9 @@ export class HttpTransport {
   private replyStream({ id }: RequestMessage, exchange: HttpExchange): ReplyStream | undefined {
     const acceptance = acceptanceOf(exchange.message.headers.accept);
     if (acceptance.json || acceptance.stream) {
-      return new ReplyStream(exchange, acceptance, this.server.settings.responses === 'auto');
+      const { responses, keepAlive, limits } = this.server.settings;
+      const { streamBuffer } = limits;
+      return new ReplyStream(exchange, acceptance, responses === 'auto', { keepAlive, streamBuffer });
     }
     exchange.refuse(
       refuse(406, 'Not acceptable: accept application/json, text/event-stream or both', { id }),

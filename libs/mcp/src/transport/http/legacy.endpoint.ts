@@ -13,7 +13,9 @@ import { readHandshake } from '../../protocol/legacy/handshake.js';
 import type { Session } from '../../protocol/legacy/session-registry.js';
 import type { HttpExchange } from './http-exchange.js';
 import { isRefusal, refuse, RETRY, type HttpRefusal } from './http-refusal.js';
+import { acceptanceOf } from './media-types.js';
 import type { ReplyStream } from './reply-stream.js';
+import { SseWriter } from './sse-writer.js';
 import { statusOf } from './status-map.js';
 
 export const SESSION_HEADER = 'mcp-session-id';
@@ -44,10 +46,38 @@ export class LegacyEndpoint {
     if (this.isOff) return exchange.send(202, undefined);
     const session = this.session(exchange, undefined);
     if (isRefusal(session)) return exchange.refuse(session);
-    if (message.kind === 'notification' && message.method === 'notifications/cancelled') {
-      session.cancel(message.params, message.source.text);
+    if (message.kind === 'notification') {
+      if (message.method === 'notifications/cancelled') session.cancel(message.params, message.source.text);
+      if (message.method === 'notifications/initialized') session.peer.isReady = true;
     }
     exchange.send(202, undefined);
+  }
+
+  /**
+   * GET: the session's one standing stream, for messages that belong to no request. It ends with the session.
+   * Source: Streamable HTTP, Listening for Messages from the Server, 2025-11-25.
+   */
+  open(exchange: HttpExchange): void {
+    const session = this.session(exchange, undefined);
+    if (isRefusal(session)) return exchange.refuse(session);
+    if (!acceptanceOf(exchange.message.headers.accept).stream)
+      return exchange.refuse(refuse(406, 'Not acceptable: accept text/event-stream'));
+    if (session.endStream) return exchange.refuse(refuse(409, 'This session has its stream open already'));
+    const { streams, settings } = this.server;
+    const full = streams.refusal(session.owner);
+    if (full !== undefined) return exchange.refuse(refuse(503, full, { headers: RETRY }));
+    const { keepAlive, limits } = settings;
+    const writer = new SseWriter(exchange, { keepAlive, streamBuffer: limits.streamBuffer });
+    writer.begin();
+    const end = () => writer.end(undefined);
+    const release = streams.add(session.owner, end);
+    session.endStream = end;
+    session.peer.send = (message) => writer.send(message);
+    exchange.raw.once('close', () => {
+      release();
+      session.endStream = undefined;
+      session.peer.send = undefined;
+    });
   }
 
   /** DELETE: ends the session and what runs in it. */
@@ -84,7 +114,7 @@ export class LegacyEndpoint {
     }
     const handshake = readHandshake(request.params, settings.revisions);
     if ('code' in handshake) return exchange.refuse({ status: 200, error: handshake, id: request.id });
-    const session = sessions.open(handshake.revision, handshake.client, owner);
+    const session = server.openSession(handshake, owner);
     if (!session) {
       return exchange.refuse(
         refuse(503, 'Too many sessions, all of them busy: try again shortly', {
@@ -120,10 +150,12 @@ export class LegacyEndpoint {
       revision: session.revision,
       client: session.client,
       sessionId: session.id,
+      peer: session.peer,
       request: exchange.request,
       response: exchange.response,
       callerOf: () => settings.callerOf(exchange.request),
       emit: stream.emit,
+      listen: undefined,
     };
   }
 

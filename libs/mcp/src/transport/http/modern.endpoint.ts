@@ -4,6 +4,7 @@ import { CallLifetime } from '../../protocol/call-lifetime.js';
 import { unsupportedVersion } from '../../protocol/era.js';
 import { ErrorCode } from '../../protocol/error-codes.js';
 import type {
+  JsonObject,
   NotificationMessage,
   RequestMessage,
   ResponseMessage,
@@ -12,7 +13,7 @@ import type {
 import { claimsEnvelope, readEnvelope, type Envelope } from '../../protocol/request-meta.js';
 import type { McpRevision } from '../../protocol/versions.js';
 import { endOnDisconnect } from './disconnects.js';
-import { checkAgreement, checkPresence, type MirroredHeaders } from './header-check.js';
+import { checkAgreement, checkMirrored, checkPresence, type MirroredHeaders } from './header-check.js';
 import type { HttpExchange } from './http-exchange.js';
 import { refuse } from './http-refusal.js';
 import type { ReplyStream } from './reply-stream.js';
@@ -27,7 +28,7 @@ export class ModernEndpoint {
     const envelope = readEnvelope(params);
     if ('code' in envelope)
       return exchange.refuse({ status: 400, error: this.misread(request, envelope), id });
-    const revision = this.revision(request, envelope, headersOf(exchange));
+    const revision = this.revision(request, envelope, exchange);
     if (typeof revision === 'object') return exchange.refuse({ status: 400, error: revision, id });
 
     const lifetime = new CallLifetime();
@@ -59,14 +60,30 @@ export class ModernEndpoint {
   private revision(
     { method, params }: RequestMessage,
     envelope: Envelope,
-    headers: MirroredHeaders,
+    exchange: HttpExchange,
   ): McpRevision | RpcError {
+    const headers = headersOf(exchange);
     const disagreement = checkAgreement(headers, envelope, method);
     if (disagreement) return disagreement;
     const { revisions } = this.server.settings;
     const revision = revisions.findModern(envelope.version);
     if (!revision) return unsupportedVersion(envelope.version, revisions);
-    return checkPresence(headers, method, params) ?? revision;
+    return (
+      checkPresence(headers, method, params) ?? this.checkArguments(method, params, exchange) ?? revision
+    );
+  }
+
+  /** The headers that mirror arguments of the tool that is called. */
+  private checkArguments(
+    method: string,
+    params: JsonObject | undefined,
+    exchange: HttpExchange,
+  ): RpcError | undefined {
+    const name = params?.['name'];
+    if (method !== 'tools/call' || typeof name !== 'string') return undefined;
+    const mirrored = this.server.mirroredArguments(name);
+    if (mirrored.length === 0) return undefined;
+    return checkMirrored(mirrored, params!['arguments'], (header) => exchange.header(header));
   }
 
   /** A handshake under a modern version header is a contradiction, not a missing envelope. */
@@ -91,10 +108,12 @@ export class ModernEndpoint {
       revision,
       client: envelope.client,
       sessionId: undefined,
+      peer: undefined,
       request: exchange.request,
       response: exchange.response,
       callerOf: () => settings.callerOf(exchange.request),
       emit: stream.emit,
+      listen: stream.listen,
     };
   }
 }

@@ -1,6 +1,6 @@
 import type { HttpExchange } from './http-exchange.js';
 import type { Acceptance } from './media-types.js';
-import { SseWriter } from './sse-writer.js';
+import { SseWriter, type StreamOptions } from './sse-writer.js';
 import { RETRY } from './http-refusal.js';
 
 /** The answer to one request: plain JSON, or a stream from the moment something precedes the result. */
@@ -13,9 +13,19 @@ export class ReplyStream {
     private readonly exchange: HttpExchange,
     private readonly acceptance: Acceptance,
     mayStream: boolean,
+    options: StreamOptions,
   ) {
-    this.writer = new SseWriter(exchange);
+    this.writer = new SseWriter(exchange, options);
     this.emit = acceptance.stream && mayStream ? (message) => this.writer.emit(message) : undefined;
+  }
+
+  /** The answer as a stream that stays open for changes; missing where the client takes none. */
+  get listen(): (() => (message: string) => void) | undefined {
+    if (!this.acceptance.stream) return undefined;
+    return () => {
+      this.writer.begin();
+      return (message) => this.writer.send(message);
+    };
   }
 
   answer(message: string, status: number): void {

@@ -7,14 +7,25 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
+/** How a stream is kept alive, and how much of it may wait for its reader. */
+export interface StreamOptions {
+  /** ms between comments. */
+  readonly keepAlive: number;
+  /** Bytes that may be unread. */
+  readonly streamBuffer: number;
+}
+
 /**
- * The answer to one request as server-sent events, opened by the first message.
+ * Server-sent events as the answer to one request, opened by the first message.
  * Source: Streamable HTTP, Sending Messages to the Server, all revisions.
  */
 export class SseWriter {
   private stream: ServerResponse | undefined;
 
-  constructor(private readonly exchange: HttpExchange) {}
+  constructor(
+    private readonly exchange: HttpExchange,
+    private readonly options: StreamOptions,
+  ) {}
 
   get isOpen(): boolean {
     return this.stream !== undefined;
@@ -30,6 +41,19 @@ export class SseWriter {
     if (!stream.write(event(message))) await drained(stream);
   }
 
+  /** Opens the stream before there is a message: its client knows at once that it is there. */
+  begin(): void {
+    this.open().flushHeaders();
+  }
+
+  /** Sends a message that is not dropped: a client that lets too much wait loses the stream, and knows. */
+  send(message: string): void {
+    if (this.exchange.raw.destroyed) return;
+    const stream = this.open();
+    if (stream.writableLength > this.options.streamBuffer) stream.destroy();
+    else stream.write(event(message));
+  }
+
   /** Sends the last message and ends the stream; without one it just ends. */
   end(message: string | undefined): void {
     if (this.exchange.raw.destroyed) return;
@@ -38,8 +62,16 @@ export class SseWriter {
   }
 
   private open(): ServerResponse {
-    this.stream ??= this.exchange.openStream(STREAM_HEADERS);
-    return this.stream;
+    if (this.stream) return this.stream;
+    const stream = this.exchange.openStream(STREAM_HEADERS);
+    // Proxies close what is silent; a comment is no message.
+    const timer = setInterval(() => {
+      if (!stream.writableNeedDrain) stream.write(':\n\n');
+    }, this.options.keepAlive);
+    timer.unref();
+    const stop = () => clearInterval(timer);
+    stream.once('close', stop).once('finish', stop);
+    return (this.stream = stream);
   }
 }
 

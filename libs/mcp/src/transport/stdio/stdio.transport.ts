@@ -1,8 +1,9 @@
 import type { Writable } from 'node:stream';
 import type { McpServer } from '../../server/mcp.server.js';
+import { notificationMessage } from '../../protocol/json-rpc.js';
+import { PeerChannel } from '../peer/peer.channel.js';
+import type { McpStdioRequestOptions } from '../peer/stand-in.request.js';
 import { LineReader, type Line } from './line-reader.js';
-import { StdioChannel } from './stdio.channel.js';
-import type { McpStdioRequestOptions } from './stdio-request.js';
 
 export interface StdioStreams {
   readonly input: NodeJS.ReadableStream;
@@ -23,15 +24,20 @@ export async function serveStreams(
 ): Promise<void> {
   const { limits } = server.settings;
   const writer = new LineWriter(output, { messages: limits.inFlightPerChannel, bytes: limits.resultSize });
-  const channel = new StdioChannel(server, stand, {
-    answer: (message) => writer.write(message),
-    emit: (message) => writer.emit(message),
-  });
+  const channel = new PeerChannel(
+    server,
+    { transport: 'stdio', request: stand },
+    {
+      emit: (message) => writer.emit(message),
+      // A client that does not read hears of no further changes until it does: they would fill the memory.
+      notify: (message) => void (writer.buffered <= limits.streamBuffer && writer.write(message)),
+    },
+  );
   const reader = new LineReader(limits.line);
   const pending = new Set<Promise<void>>();
   const receive = (lines: Iterable<Line>) => {
     for (const line of lines) {
-      const work = channel.receive(line).finally(() => pending.delete(work));
+      const work = serve(channel, writer, line).finally(() => pending.delete(work));
       pending.add(work);
     }
   };
@@ -56,11 +62,22 @@ export async function serveStreams(
     if (signal?.aborted) stop();
   });
   receive(reader.end());
-  await server.inFlight.close(writer.isBroken ? 0 : limits.shutdownGrace);
+  await server.finish(writer.isBroken ? 0 : limits.shutdownGrace);
   await within(
     limits.shutdownGrace,
     Promise.all(pending).then(() => writer.flush()),
   );
+  channel.close();
+}
+
+/** Answers one line. A request that stayed open for changes is ended by its result and by name. Source: Cancellation, 2026-07-28. */
+async function serve(channel: PeerChannel, writer: LineWriter, line: Line): Promise<void> {
+  if ('tooLong' in line) return writer.write(channel.refuseLong(line.tooLong));
+  const answer = await channel.receive(line.bytes);
+  if (!answer) return;
+  await writer.write(answer.message);
+  if (answer.ends)
+    await writer.write(notificationMessage('notifications/cancelled', `{"requestId":${answer.ends.text}}`));
 }
 
 /** Waits for some work, but no longer than that. */
@@ -123,7 +140,7 @@ class LineWriter {
   }
 
   /** Bytes that the stream holds; a stream that is not Node's own may not tell. */
-  private get buffered(): number {
+  get buffered(): number {
     return (this.output as Partial<Writable>).writableLength ?? 0;
   }
 

@@ -1,4 +1,6 @@
-/** What an application says of the request that guards see on stdio. */
+import type { McpTransport } from '../../protocol/call-context.js';
+
+/** What an application says of the request that guards see where there is none of HTTP. */
 export interface McpStdioRequestOptions {
   /** Header names in any case. */
   headers?: Record<string, string>;
@@ -6,9 +8,10 @@ export interface McpStdioRequestOptions {
 }
 
 /**
- * The stand-in for the HTTP request on stdio, a new one for each call, so that guards written for routes
- * run unchanged. It has headers (names in lower case), `user`, `body` (the message), empty `params` and
- * `query`, `method` POST, `url` `/`, and `ip` `stdio`, which no HTTP client can have.
+ * The stand-in for the HTTP request on stdio and on transports of the application's own, a new one for each call, so
+ * that guards written for routes run unchanged. It has headers (names in lower case), `user`, `body` (the message),
+ * empty `params` and `query`, `method` POST, `url` `/`, and as `ip` and `protocol` the name of the transport, `stdio`
+ * or `memory`, which no HTTP client can have.
  * @publicApi
  */
 export class McpStdioRequest {
@@ -16,24 +19,28 @@ export class McpStdioRequest {
   readonly url = '/';
   readonly originalUrl = '/';
   readonly path = '/';
-  readonly protocol = 'stdio';
-  readonly ip = 'stdio';
+  readonly protocol: McpTransport;
+  readonly ip: McpTransport;
   readonly ips: string[] = [];
   readonly hostname = 'localhost';
   readonly headers: Record<string, string>;
   readonly params: Record<string, string> = {};
   readonly query: Record<string, string> = {};
   readonly cookies: Record<string, string> = {};
-  readonly socket = { remoteAddress: 'stdio' };
+  readonly socket: { readonly remoteAddress: McpTransport };
   user: unknown;
 
   constructor(
     { headers, user }: McpStdioRequestOptions,
     /** The JSON-RPC message. */
     readonly body: unknown,
+    transport: McpTransport = 'stdio',
   ) {
     this.headers = lowerCase(headers);
     this.user = user;
+    this.protocol = transport;
+    this.ip = transport;
+    this.socket = { remoteAddress: transport };
   }
 
   /** A header by its name, in any case. */

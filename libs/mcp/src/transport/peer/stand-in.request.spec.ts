@@ -1,4 +1,4 @@
-import { McpStdioRequest } from './stdio-request.js';
+import { McpStdioRequest } from './stand-in.request.js';
 
 describe('McpStdioRequest', () => {
   it('has what guards written for routes read', () => {

@@ -1,0 +1,125 @@
+import { Injectable, type CanActivate, type Type } from '@nestjs/common';
+import { ContextIdFactory, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
+import type { Module } from '@nestjs/core/injector/module.js';
+import { ARGS_METADATA, CONTEXT_METADATA } from '../decorators/metadata-keys.js';
+import type { McpContext } from '../protocol/call-context.js';
+import { UnknownGuardException } from './boot.exceptions.js';
+import type { HandlerLocation } from './registration.js';
+
+/** A handler that is added at run time. Its first argument is what the caller sent, validated. */
+export type AddedHandler = (args: never, ctx: McpContext) => unknown;
+
+/** A guard of a handler that is added at run time: a class, looked up where it is provided, or an instance. */
+export type AddedGuard = Type<CanActivate> | CanActivate;
+
+const GUARDS_METADATA = '__guards__';
+const METHOD = 'handle';
+
+/** What is said of a handler that is added. */
+export interface Added {
+  readonly guards: readonly AddedGuard[];
+  /** How the handler is called in messages. */
+  readonly where: string;
+  /** Whether the handler's first argument is bound; it is an empty object otherwise. */
+  readonly takesArguments: boolean;
+  /** What decorators may stand on; the handler itself, where nothing is said. */
+  readonly marked?: object;
+}
+
+/** A handler as a method of a class, so that one pipeline serves it like a decorated one. */
+export interface AddedLocation {
+  readonly location: HandlerLocation;
+  /** Makes the guards that no module provides. */
+  readonly prepare: () => Promise<void>;
+}
+
+/** Gives functions that are added at run time a place among the application's handlers. */
+@Injectable()
+export class AddedHandlers {
+  constructor(
+    private readonly modules: ModulesContainer,
+    private readonly moduleRef: ModuleRef,
+  ) {}
+
+  locate(handler: AddedHandler, { guards, where, takesArguments, marked = handler }: Added): AddedLocation {
+    const call = handler as (args: unknown, ctx: McpContext) => unknown;
+    class McpAddedHandler {
+      [METHOD](first: unknown, second: McpContext): unknown {
+        return takesArguments ? call(first, second) : call({}, first as McpContext);
+      }
+    }
+    // eslint-disable-next-line typescript/unbound-method -- metadata is put on the function itself
+    const method = McpAddedHandler.prototype[METHOD] as HandlerLocation['method'];
+    // What decorators put on the function itself, roles for example, is what guards look for on the handler.
+    for (const key of Reflect.getMetadataKeys(marked) as unknown[])
+      Reflect.defineMetadata(key, Reflect.getMetadata(key, marked), method);
+    if (takesArguments) Reflect.defineMetadata(ARGS_METADATA, 0, McpAddedHandler, METHOD);
+    Reflect.defineMetadata(CONTEXT_METADATA, takesArguments ? 1 : 0, McpAddedHandler, METHOD);
+    const made = guards.map((guard) =>
+      typeof guard === 'function' ? this.guardOf(guard, where) : { guard },
+    );
+    const own = (Reflect.getMetadata(GUARDS_METADATA, method) ?? []) as unknown[];
+    Reflect.defineMetadata(GUARDS_METADATA, [...own, ...made.map(({ guard }) => guard)], method);
+    const [moduleKey, host] = this.ownModule();
+    const instance = new McpAddedHandler();
+    const wrapper = new InstanceWrapper({
+      name: McpAddedHandler.name,
+      token: McpAddedHandler,
+      metatype: McpAddedHandler,
+      instance,
+      isResolved: true,
+      host,
+    });
+    return {
+      location: { where, wrapper, host, moduleKey, classRef: McpAddedHandler, methodName: METHOD, method },
+      prepare: async () => {
+        for (const guard of made) if ('prepare' in guard) await guard.prepare();
+      },
+    };
+  }
+
+  private ownModule(): [string, Module] {
+    const found = [...this.modules].find(([, host]) => host.providers.get(AddedHandlers)?.instance === this);
+    return found!;
+  }
+
+  /** A guard that is provided somewhere is that one, of a scope of its own as well; another is made once. */
+  private guardOf(type: Type<CanActivate>, where: string): { guard: CanActivate; prepare: () => Promise<void> } {
+    const wrapper = this.provided(type);
+    let made: CanActivate | undefined;
+    const find = async (request: unknown): Promise<CanActivate> => {
+      if (made) return made;
+      if (wrapper && (wrapper.isTransient || !wrapper.isDependencyTreeStatic())) {
+        const contextId = ContextIdFactory.getByRequest(request as object);
+        this.moduleRef.registerRequestByContextId(contextId.payload ?? request, contextId);
+        return this.moduleRef.resolve(type, contextId, { strict: false });
+      }
+      return this.moduleRef.get(type, { strict: false });
+    };
+    return {
+      guard: {
+        canActivate: async (context) => {
+          const guard = await find(context.switchToHttp().getRequest<unknown>());
+          return guard.canActivate(context) as boolean | Promise<boolean>;
+        },
+      },
+      prepare: async () => {
+        if (wrapper) return;
+        try {
+          made ??= await this.moduleRef.create(type);
+        } catch (error) {
+          throw new UnknownGuardException(where, type.name, error);
+        }
+      },
+    };
+  }
+
+  private provided(type: Type<CanActivate>): InstanceWrapper | undefined {
+    for (const { providers, injectables } of this.modules.values()) {
+      const wrapper = providers.get(type) ?? injectables.get(type);
+      if (wrapper) return wrapper;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,115 @@
+import type { HandlerMark } from '../decorators/handler.mark.js';
+import { DuplicateHandlerException } from './boot.exceptions.js';
+import type { Handler } from './registration.js';
+import type { Draft } from './registrars/draft.js';
+
+/** Something that can be called. */
+export interface Exposed<Registration, Result> {
+  readonly registration: Registration;
+  readonly handler: Handler<Result>;
+}
+
+interface Entry<Registration, Result> {
+  readonly where: string;
+  exposed: Exposed<Registration, Result> | undefined;
+  isEnabled: boolean;
+}
+
+/** A name that is taken for something which is still being made. */
+export interface Reservation<Registration, Result> {
+  /** False where the name was removed meanwhile. */
+  settle(exposed: Exposed<Registration, Result>): boolean;
+  /** Gives the name back. */
+  drop(): void;
+}
+
+/** All handlers of one kind by name, in the order they were added; what is disabled or not ready yet is unknown. */
+export class Catalog<Registration, Result> {
+  private entries = new Map<string, Entry<Registration, Result>>();
+  private changes = 0;
+  private seen = false;
+
+  constructor(
+    private readonly kind: HandlerMark['kind'],
+    private readonly onChange: () => void = () => undefined,
+  ) {}
+
+  /** Grows with every change of what can be found. */
+  get version(): number {
+    return this.changes;
+  }
+
+  /** Whether there was anything, ever: what was promised to clients once is not taken back. */
+  get isOffered(): boolean {
+    return this.seen;
+  }
+
+  /** @throws DuplicateHandlerException */
+  reserve(
+    { key: name, label, place: where }: Pick<Draft<Registration>, 'key' | 'label' | 'place'>,
+    replaces = false,
+  ): Reservation<Registration, Result> {
+    const taken = this.entries.get(name);
+    if (taken && !replaces) throw new DuplicateHandlerException(this.kind, label, taken.where, where);
+    const entry: Entry<Registration, Result> = { where, exposed: undefined, isEnabled: true };
+    if (!taken) this.entries.set(name, entry);
+    const held = taken ?? entry;
+    return {
+      settle: (exposed) => {
+        if (this.entries.get(name) !== held) return false;
+        // In the place of the one it replaces, so that the order of the list stays.
+        this.entries.set(name, Object.assign(entry, { exposed }));
+        this.seen = true;
+        this.changed();
+        return true;
+      },
+      drop: () => {
+        if (held === entry && this.entries.get(name) === entry) this.entries.delete(name);
+      },
+    };
+  }
+
+  has(name: string): boolean {
+    return this.entries.has(name);
+  }
+
+  find(name: string): Exposed<Registration, Result> | undefined {
+    const entry = this.entries.get(name);
+    return entry?.isEnabled ? entry.exposed : undefined;
+  }
+
+  /** What can be found, in order. */
+  *exposed(): Generator<Exposed<Registration, Result>> {
+    for (const { exposed, isEnabled } of this.entries.values()) if (isEnabled && exposed) yield exposed;
+  }
+
+  /** The names of those whose registration is like that, disabled ones too. */
+  namesOf(isLike: (registration: Registration) => boolean): string[] {
+    return [...this.entries]
+      .filter(([, { exposed }]) => exposed && isLike(exposed.registration))
+      .map(([name]) => name);
+  }
+
+  remove(name: string): boolean {
+    const entry = this.entries.get(name);
+    if (!entry) return false;
+    this.entries.delete(name);
+    if (entry.exposed && entry.isEnabled) this.changed();
+    return true;
+  }
+
+  /** @returns whether the name is known */
+  setEnabled(name: string, isEnabled: boolean): boolean {
+    const entry = this.entries.get(name);
+    if (!entry) return false;
+    if (entry.isEnabled === isEnabled) return true;
+    entry.isEnabled = isEnabled;
+    if (entry.exposed) this.changed();
+    return true;
+  }
+
+  private changed(): void {
+    this.changes++;
+    this.onChange();
+  }
+}

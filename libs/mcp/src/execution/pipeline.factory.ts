@@ -1,0 +1,221 @@
+import { Injectable } from '@nestjs/common';
+import { ContextIdFactory, ExternalContextCreator, ModuleRef, type ContextId } from '@nestjs/core';
+import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
+import { PARAMS_METADATA } from '../decorators/metadata-keys.js';
+import { UnprotectedHandlerException } from '../discovery/boot.exceptions.js';
+import {
+  ARGUMENTS_SLOT,
+  CONTEXT_SLOT,
+  FILLED_SLOT,
+  HIDDEN_SLOT,
+  TYPED_SLOT,
+} from '../discovery/parameter.binder.js';
+import { isMadePerCall, type HandlerLocation, type HandlerRegistration } from '../discovery/registration.js';
+import { isValidationPipe } from '../discovery/validation.plan.js';
+import type { McpContext } from '../protocol/call-context.js';
+import type { JsonObject } from '../protocol/json-rpc.js';
+import type { ArgumentsContract } from '../schema/arguments.contract.js';
+import { ADMISSION_INDEX, ARGUMENTS_INDEX, CONTEXT_INDEX } from './mcp-execution-context.js';
+import { notePipeFault } from './pipe-faults.js';
+import { admitArguments } from './validation.js';
+
+/** A handler with its guards, interceptors and pipes round it, and its exception filters. */
+export interface Pipeline {
+  run(...args: unknown[]): Promise<unknown>;
+  /** The guards alone; throws what they throw. */
+  admit(args: unknown[]): Promise<void>;
+  filter(thrown: unknown, host: ExecutionContextHost): unknown;
+}
+
+/** Gives the pipeline of a call: one for all, or where instances are made per call a new one. */
+export type AcquirePipeline = (request: unknown) => Pipeline | Promise<Pipeline>;
+
+/** Raw arguments as the pipeline carries them, with the contract they have to meet. */
+export interface Admission {
+  readonly contract: ArgumentsContract;
+  readonly isValidatedByApp: boolean;
+  /** The argument that is completed, where that is what the handler does. */
+  readonly completes?: string;
+}
+
+export const CONTEXT_TYPE = 'mcp';
+
+/** Members of `ExternalContextCreator` that exist in Nest 11 and 12, but not in its types. */
+interface CreatorInternals {
+  guardsContextCreator: { create(...args: unknown[]): unknown[] };
+  filtersContextCreator: {
+    create(...args: unknown[]): Record<string, (thrown: unknown, host: ExecutionContextHost) => unknown>;
+  };
+}
+
+/**
+ * Nest's cache of a handler's parameters, for this handler alone: Nest 11 keys the shared one by the names of
+ * class and method, and would bind the parameters of another class of that name.
+ */
+class OwnMetadataStorage {
+  private metadata: unknown;
+
+  get(): unknown {
+    return this.metadata;
+  }
+
+  set(_instance: object, _key: string, metadata: unknown): void {
+    this.metadata = metadata;
+  }
+}
+
+/**
+ * What runs has to be what was checked at start: guards are read off the prototype's method and off the
+ * class, and an instance with a method of its own, or one that a proxy stands before, has neither.
+ */
+function assertUnchanged({ where, classRef, methodName, method }: HandlerLocation, instance: object): void {
+  if (instance.constructor !== classRef) {
+    throw new UnprotectedHandlerException(
+      where,
+      `its instance is no ${classRef.name} but made by another class or a proxy. Provide the class itself.`,
+    );
+  }
+  if ((instance as Record<string, unknown>)[methodName] !== method) {
+    throw new UnprotectedHandlerException(
+      where,
+      `its instance has a ${methodName} of its own, bound or patched, which guards on the method do not reach. ` +
+        'Leave the method on the class: a tool is called with its instance as `this`.',
+    );
+  }
+}
+
+/** Builds what a call goes through, once for each handler: Nest's guards, interceptors, pipes and filters round its method. */
+@Injectable()
+export class PipelineFactory {
+  constructor(private readonly creator: ExternalContextCreator) {}
+
+  create(registration: HandlerRegistration): AcquirePipeline {
+    return isMadePerCall(registration.location.wrapper)
+      ? this.acquireScoped(registration)
+      : this.acquireStatic(registration);
+  }
+
+  private acquireStatic(registration: HandlerRegistration): AcquirePipeline {
+    const instance = registration.location.wrapper.instance as object;
+    const pipeline = this.pipeline(registration, instance, undefined, new OwnMetadataStorage());
+    return () => pipeline;
+  }
+
+  /** A new instance for each call, from the handler's own module, in a context id of the call's own. */
+  private acquireScoped(registration: HandlerRegistration): AcquirePipeline {
+    const { wrapper, host } = registration.location;
+    const moduleRef = host.providers.get(ModuleRef)?.instance as ModuleRef;
+    const metadataStorage = new OwnMetadataStorage();
+    return async (request) => {
+      const contextId = ContextIdFactory.getByRequest(request as object);
+      moduleRef.registerRequestByContextId(contextId.payload ?? request, contextId);
+      const instance = await moduleRef.resolve<object>(wrapper.token as string, contextId, { strict: true });
+      return this.pipeline(registration, instance, contextId, metadataStorage);
+    };
+  }
+
+  private pipeline(
+    { location, skipsValidationPipe }: HandlerRegistration,
+    instance: object,
+    contextId: ContextId | undefined,
+    metadataStorage: OwnMetadataStorage,
+  ): Pipeline {
+    const { moduleKey, methodName, method, wrapper, where } = location;
+    assertUnchanged(location, instance);
+    // Nest finds a handler's module by its class and among providers only: a controller's guards would be
+    // skipped, and of a class that two modules provide the wrong ones run. The module is known here.
+    const bound = Object.create(this.creator, {
+      getContextModuleKey: { value: () => moduleKey },
+      getHostModuleKey: { value: () => moduleKey },
+      handlerMetadataStorage: { value: metadataStorage },
+      // An Observable is waited for here, where it can be told that the call has ended.
+      transformToResult: { value: (result: unknown) => result },
+      getParamValue: { value: skipsValidationPipe ? getParamValueUnvalidated : getParamValueNoted },
+    }) as ExternalContextCreator;
+    if (!hasParamValue)
+      throw new UnprotectedHandlerException(where, 'this version of @nestjs/core runs pipes elsewhere');
+    // Enhancer metadata is read off the method itself, so it is passed as it is, never wrapped.
+    const run = bound.create(
+      instance,
+      method,
+      methodName,
+      PARAMS_METADATA,
+      PARAMS_FACTORY,
+      contextId,
+      wrapper.id,
+      { guards: true, interceptors: true, filters: false },
+      CONTEXT_TYPE,
+    ) as Pipeline['run'];
+    const { filtersContextCreator, guardsContextCreator } = bound as unknown as CreatorInternals;
+    const filters = filtersContextCreator?.create(instance, method, moduleKey, contextId, wrapper.id);
+    const invoke = filters?.['invokeCustomFilters'] ?? filters?.['invokeCustomFilter'];
+    if (!invoke || !guardsContextCreator)
+      throw new UnprotectedHandlerException(
+        where,
+        'this version of @nestjs/core keeps guards and exception filters elsewhere',
+      );
+    const guards = guardsContextCreator.create(instance, method, moduleKey, contextId, wrapper.id);
+    const admit = bound.createGuardsFn(guards, instance as never, method, CONTEXT_TYPE) as
+      ((args: unknown[]) => Promise<void>) | null;
+    return {
+      run,
+      admit: admit ?? (() => Promise.resolve()),
+      filter: (thrown, host) => invoke.call(filters, thrown, host) ?? undefined,
+    };
+  }
+}
+
+type GetParamValue = (
+  value: unknown,
+  metadata: { readonly type: unknown },
+  pipes: readonly object[],
+) => Promise<unknown>;
+
+const CREATOR = ExternalContextCreator.prototype as unknown as { getParamValue: GetParamValue };
+const hasParamValue = typeof CREATOR.getParamValue === 'function';
+
+/** As Nest's own; what a pipe throws is known again afterwards. */
+function getParamValueNoted(
+  this: object,
+  value: unknown,
+  metadata: { readonly type: unknown },
+  pipes: readonly object[],
+): Promise<unknown> {
+  return CREATOR.getParamValue.call(this, value, metadata, pipes).catch((thrown: unknown) => {
+    notePipeFault(thrown);
+    throw thrown;
+  });
+}
+
+/** The same, but where the library has validated the arguments a `ValidationPipe` is not to do it again. */
+function getParamValueUnvalidated(
+  this: object,
+  value: unknown,
+  metadata: { readonly type: unknown },
+  pipes: readonly object[],
+): Promise<unknown> {
+  const run = metadata.type === ARGUMENTS_SLOT ? pipes.filter((pipe) => !isValidationPipe(pipe)) : pipes;
+  return getParamValueNoted.call(this, value, metadata, run);
+}
+
+/**
+ * Gives each parameter its value, after guards and interceptors, before pipes. One for all handlers: what
+ * differs between them travels with the call.
+ */
+const PARAMS_FACTORY = {
+  exchangeKeyForValue(slot: number, _data: unknown, args: unknown[]): unknown {
+    const context = args[CONTEXT_INDEX] as McpContext;
+    context.fixCaller();
+    if (slot === CONTEXT_SLOT) return context;
+    const { contract, isValidatedByApp, completes } = args[ADMISSION_INDEX] as Admission;
+    const raw = args[ARGUMENTS_INDEX] as JsonObject;
+    if (slot === TYPED_SLOT) return raw[completes!];
+    if (slot === FILLED_SLOT) {
+      const { [completes!]: _typed, ...filled } = raw;
+      return filled;
+    }
+    // No pipe sees arguments that the method does not take, so they are validated here.
+    if (slot === HIDDEN_SLOT) return admitArguments(contract, raw, false).then(() => undefined);
+    return admitArguments(contract, raw, isValidatedByApp);
+  },
+};
