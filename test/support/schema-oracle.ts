@@ -2,11 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   CallToolResultSchema,
+  CompleteResultSchema,
   DiscoverResultSchema,
   EmptyResultSchema,
+  GetPromptResultSchema,
   InitializeResultSchema,
   JSONRPCMessageSchema,
+  ListPromptsResultSchema,
+  ListResourcesResultSchema,
+  ListResourceTemplatesResultSchema,
   ListToolsResultSchema,
+  ReadResourceResultSchema,
 } from '@modelcontextprotocol/core';
 import { Ajv as AjvDraft7, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -21,6 +27,28 @@ const RESULT_TYPES: Record<string, string> = {
   'server/discover': 'DiscoverResult',
   'tools/list': 'ListToolsResult',
   'tools/call': 'CallToolResult',
+  'resources/list': 'ListResourcesResult',
+  'resources/templates/list': 'ListResourceTemplatesResult',
+  'resources/read': 'ReadResourceResult',
+  'resources/subscribe': 'EmptyResult',
+  'resources/unsubscribe': 'EmptyResult',
+  'prompts/list': 'ListPromptsResult',
+  'prompts/get': 'GetPromptResult',
+  'completion/complete': 'CompleteResult',
+  'logging/setLevel': 'EmptyResult',
+  'subscriptions/listen': 'SubscriptionsListenResult',
+};
+
+/** The notification types, by their methods. */
+const NOTIFICATION_TYPES: Record<string, string> = {
+  'notifications/progress': 'ProgressNotification',
+  'notifications/message': 'LoggingMessageNotification',
+  'notifications/cancelled': 'CancelledNotification',
+  'notifications/tools/list_changed': 'ToolListChangedNotification',
+  'notifications/prompts/list_changed': 'PromptListChangedNotification',
+  'notifications/resources/list_changed': 'ResourceListChangedNotification',
+  'notifications/resources/updated': 'ResourceUpdatedNotification',
+  'notifications/subscriptions/acknowledged': 'SubscriptionsAcknowledgedNotification',
 };
 
 const ZOD_RESULTS: Record<string, { safeParse(value: unknown): { success: boolean; error?: unknown } }> = {
@@ -29,9 +57,16 @@ const ZOD_RESULTS: Record<string, { safeParse(value: unknown): { success: boolea
   DiscoverResult: DiscoverResultSchema,
   ListToolsResult: ListToolsResultSchema,
   CallToolResult: CallToolResultSchema,
+  ListResourcesResult: ListResourcesResultSchema,
+  ListResourceTemplatesResult: ListResourceTemplatesResultSchema,
+  ReadResourceResult: ReadResourceResultSchema,
+  ListPromptsResult: ListPromptsResultSchema,
+  GetPromptResult: GetPromptResultSchema,
+  CompleteResult: CompleteResultSchema,
 };
 
 const MODERN_ONLY = ['resultType', 'ttlMs', 'cacheScope'];
+const SUBSCRIPTION = 'io.modelcontextprotocol/subscriptionId';
 const SERVER_INFO = 'io.modelcontextprotocol/serverInfo';
 
 /**
@@ -58,11 +93,22 @@ export class SchemaOracle {
     if (error !== undefined && id === undefined && revision <= '2025-06-18') return undefined;
     return (
       this.check(envelopeType(message as Json, revision), message, revision) ??
-      (typeof notified === 'string' ? this.check('ProgressNotification', message, revision) : undefined) ??
+      (typeof notified === 'string'
+        ? this.notificationFault(notified, message as Json, revision)
+        : undefined) ??
       (result === undefined || method === undefined
         ? undefined
         : this.resultFault(result as Json, revision, method))
     );
+  }
+
+  private notificationFault(method: string, message: Json, revision: McpRevision): string | undefined {
+    const type = NOTIFICATION_TYPES[method];
+    if (!type) return `no notification type is known for ${method}`;
+    const meta = (message['params'] as Json | undefined)?.['_meta'] as Json | undefined;
+    if (revision < '2026-07-28' && meta && SUBSCRIPTION in meta)
+      return `${SUBSCRIPTION} reached a client of ${revision}`;
+    return this.check(type, message, revision);
   }
 
   private resultFault(result: Json, revision: McpRevision, method: string): string | undefined {

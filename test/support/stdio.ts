@@ -110,11 +110,17 @@ export class StdioClient {
       const isLarge = typeof message['id'] === 'number' && !Number.isSafeInteger(message['id']);
       this.traffic.observe(
         isLarge ? { ...message, id: 0 } : message,
-        asked?.revision ?? this.revision ?? '2025-11-25',
+        asked?.revision ?? (isOfSubscription(message) ? '2026-07-28' : (this.revision ?? '2025-11-25')),
         asked?.method,
       );
     }
   }
+}
+
+/** Only 2026-07-28 has subscriptions, so what names one is of that revision. */
+export function isOfSubscription(message: Json): boolean {
+  const meta = (message['params'] as Json | undefined)?.['_meta'] as Json | undefined;
+  return meta !== undefined && 'io.modelcontextprotocol/subscriptionId' in meta;
 }
 
 function pipeOf(input: NodeJS.WritableStream, output: NodeJS.ReadableStream, done: Promise<unknown>): Pipe {

@@ -44,13 +44,11 @@ export class AddedHandlers {
 
   locate(handler: AddedHandler, { guards, where, takesArguments, marked = handler }: Added): AddedLocation {
     const call = handler as (args: unknown, ctx: McpContext) => unknown;
-    class McpAddedHandler {
-      [METHOD](first: unknown, second: McpContext): unknown {
-        return takesArguments ? call(first, second) : call({}, first as McpContext);
-      }
-    }
-    // eslint-disable-next-line typescript/unbound-method -- metadata is put on the function itself
-    const method = McpAddedHandler.prototype[METHOD] as HandlerLocation['method'];
+    class McpAddedHandler {}
+    const method: HandlerLocation['method'] = takesArguments
+      ? (args, ctx) => call(args, ctx as McpContext)
+      : (ctx) => call({}, ctx as McpContext);
+    Object.defineProperty(McpAddedHandler.prototype, METHOD, { value: method });
     // What decorators put on the function itself, roles for example, is what guards look for on the handler.
     for (const key of Reflect.getMetadataKeys(marked) as unknown[])
       Reflect.defineMetadata(key, Reflect.getMetadata(key, marked), method);
@@ -85,7 +83,10 @@ export class AddedHandlers {
   }
 
   /** A guard that is provided somewhere is that one, of a scope of its own as well; another is made once. */
-  private guardOf(type: Type<CanActivate>, where: string): { guard: CanActivate; prepare: () => Promise<void> } {
+  private guardOf(
+    type: Type<CanActivate>,
+    where: string,
+  ): { guard: CanActivate; prepare: () => Promise<void> } {
     const wrapper = this.provided(type);
     let made: CanActivate | undefined;
     const find = async (request: unknown): Promise<CanActivate> => {

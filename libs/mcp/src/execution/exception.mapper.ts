@@ -93,7 +93,8 @@ export class ExceptionMapper {
     const isResource = kindOf(called.method) === 'resource';
     const invalid = (text: string) =>
       new McpError(ErrorCode.InvalidParams, text, isResource ? { uri: called.name } : undefined);
-    if (thrown instanceof InvalidArgumentsException) return invalid(argumentsText(thrown, quote(called.name)));
+    if (thrown instanceof InvalidArgumentsException)
+      return invalid(argumentsText(thrown, quote(called.name)));
     const text = clientText(thrown);
     if (text === undefined) return undefined;
     return isPipeFault(thrown)
