@@ -59,7 +59,7 @@ export class HandlerFactory implements HandlerActivator {
     const { contract, isValidatedByApp } = registration;
     const admission: Admission = { contract, isValidatedByApp, completes };
     const { resultSize } = this.settings.limits;
-    const acquire = this.pipelines.create(registration);
+    const acquire = this.pipelines.create(registration, outcomes.notesPipeFaults);
 
     const invoke = async (raw: JsonObject, context: McpContext, origin: CallOrigin) => {
       const facade = responseFacade(origin.response as object | undefined);

@@ -89,36 +89,39 @@ function assertUnchanged({ where, classRef, methodName, method }: HandlerLocatio
 export class PipelineFactory {
   constructor(private readonly creator: ExternalContextCreator) {}
 
-  create(registration: HandlerRegistration): AcquirePipeline {
-    return isMadePerCall(registration.location.wrapper)
-      ? this.acquireScoped(registration)
-      : this.acquireStatic(registration);
+  /** @param notesPipeFaults whether it matters afterwards that a pipe threw something */
+  create(registration: HandlerRegistration, notesPipeFaults: boolean): AcquirePipeline {
+    const { location, skipsValidationPipe } = registration;
+    const getParamValue = paramValueOf(notesPipeFaults, skipsValidationPipe);
+    return isMadePerCall(location.wrapper)
+      ? this.acquireScoped(location, getParamValue)
+      : this.acquireStatic(location, getParamValue);
   }
 
-  private acquireStatic(registration: HandlerRegistration): AcquirePipeline {
-    const instance = registration.location.wrapper.instance as object;
-    const pipeline = this.pipeline(registration, instance, undefined, new OwnMetadataStorage());
+  private acquireStatic(location: HandlerLocation, getParamValue: GetParamValue): AcquirePipeline {
+    const own = { getParamValue, metadataStorage: new OwnMetadataStorage() };
+    const pipeline = this.pipeline(location, location.wrapper.instance as object, undefined, own);
     return () => pipeline;
   }
 
   /** A new instance for each call, from the handler's own module, in a context id of the call's own. */
-  private acquireScoped(registration: HandlerRegistration): AcquirePipeline {
-    const { wrapper, host } = registration.location;
+  private acquireScoped(location: HandlerLocation, getParamValue: GetParamValue): AcquirePipeline {
+    const { wrapper, host } = location;
     const moduleRef = host.providers.get(ModuleRef)?.instance as ModuleRef;
-    const metadataStorage = new OwnMetadataStorage();
+    const own = { getParamValue, metadataStorage: new OwnMetadataStorage() };
     return async (request) => {
       const contextId = ContextIdFactory.getByRequest(request as object);
       moduleRef.registerRequestByContextId(contextId.payload ?? request, contextId);
       const instance = await moduleRef.resolve<object>(wrapper.token as string, contextId, { strict: true });
-      return this.pipeline(registration, instance, contextId, metadataStorage);
+      return this.pipeline(location, instance, contextId, own);
     };
   }
 
   private pipeline(
-    { location, skipsValidationPipe }: HandlerRegistration,
+    location: HandlerLocation,
     instance: object,
     contextId: ContextId | undefined,
-    metadataStorage: OwnMetadataStorage,
+    { getParamValue, metadataStorage }: OwnParts,
   ): Pipeline {
     const { moduleKey, methodName, method, wrapper, where } = location;
     assertUnchanged(location, instance);
@@ -130,7 +133,7 @@ export class PipelineFactory {
       handlerMetadataStorage: { value: metadataStorage },
       // An Observable is waited for here, where it can be told that the call has ended.
       transformToResult: { value: (result: unknown) => result },
-      getParamValue: { value: skipsValidationPipe ? getParamValueUnvalidated : getParamValueNoted },
+      getParamValue: { value: getParamValue },
     }) as ExternalContextCreator;
     if (!hasParamValue)
       throw new UnprotectedHandlerException(where, 'this version of @nestjs/core runs pipes elsewhere');
@@ -154,40 +157,50 @@ export class PipelineFactory {
         where,
         'this version of @nestjs/core keeps guards and exception filters elsewhere',
       );
-    const guards = guardsContextCreator.create(instance, method, moduleKey, contextId, wrapper.id);
-    const admit = bound.createGuardsFn(guards, instance as never, method, CONTEXT_TYPE) as
-      ((args: unknown[]) => Promise<void>) | null;
+    const admit = () => {
+      const guards = guardsContextCreator.create(instance, method, moduleKey, contextId, wrapper.id);
+      return bound.createGuardsFn(guards, instance as never, method, CONTEXT_TYPE) as
+        ((args: unknown[]) => Promise<void>) | null;
+    };
     return {
       run,
-      admit: admit ?? (() => Promise.resolve()),
+      admit: async (args) => admit()?.(args),
       filter: (thrown, host) => invoke.call(filters, thrown, host) ?? undefined,
     };
   }
 }
 
 type GetParamValue = (
+  this: object,
   value: unknown,
   metadata: { readonly type: unknown },
   pipes: readonly object[],
 ) => Promise<unknown>;
 
+/** What differs between handlers in how Nest is asked to bind them. */
+interface OwnParts {
+  readonly getParamValue: GetParamValue;
+  readonly metadataStorage: OwnMetadataStorage;
+}
+
 const CREATOR = ExternalContextCreator.prototype as unknown as { getParamValue: GetParamValue };
 const hasParamValue = typeof CREATOR.getParamValue === 'function';
 
-/** As Nest's own; what a pipe throws is known again afterwards. */
-function getParamValueNoted(
-  this: object,
-  value: unknown,
-  metadata: { readonly type: unknown },
-  pipes: readonly object[],
-): Promise<unknown> {
-  return CREATOR.getParamValue.call(this, value, metadata, pipes).catch((thrown: unknown) => {
-    notePipeFault(thrown);
-    throw thrown;
-  });
+/** How pipes are run: as Nest does, but for a pipe that is not to run, and with a note of what they throw. */
+function paramValueOf(notesPipeFaults: boolean, skipsValidationPipe: boolean): GetParamValue {
+  const run = skipsValidationPipe ? getParamValueUnvalidated : CREATOR.getParamValue;
+  if (!notesPipeFaults) return run;
+  return async function (this: object, ...args) {
+    try {
+      return await run.apply(this, args);
+    } catch (thrown) {
+      notePipeFault(thrown);
+      throw thrown;
+    }
+  };
 }
 
-/** The same, but where the library has validated the arguments a `ValidationPipe` is not to do it again. */
+/** Where the library has validated the arguments a `ValidationPipe` is not to do it again. */
 function getParamValueUnvalidated(
   this: object,
   value: unknown,
@@ -195,7 +208,7 @@ function getParamValueUnvalidated(
   pipes: readonly object[],
 ): Promise<unknown> {
   const run = metadata.type === ARGUMENTS_SLOT ? pipes.filter((pipe) => !isValidationPipe(pipe)) : pipes;
-  return getParamValueNoted.call(this, value, metadata, run);
+  return CREATOR.getParamValue.call(this, value, metadata, run);
 }
 
 /**

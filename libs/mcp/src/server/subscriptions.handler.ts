@@ -52,7 +52,8 @@ export class SubscriptionsHandler {
     lifetime.onEnd = (reason) => end(reason === 'shutdown');
     let forget: (() => void) | undefined;
     try {
-      const filter = await this.honoured(asked, delivery);
+      // Guards may take their time; an end does not wait for them.
+      const filter = await Promise.race([this.honoured(asked, delivery), ended.then(() => undefined)]);
       if (filter && lifetime.isOpen) {
         const subscription = new Subscription(request.id, filter, origin.listen());
         subscription.acknowledge();

@@ -6,6 +6,8 @@ import type { Outcomes } from './outcomes.js';
 
 /** The failures of what has no result that could tell of one: all of them are errors. */
 export abstract class MappedOutcomes<Result> implements Outcomes<Result> {
+  readonly notesPipeFaults = true;
+
   constructor(private readonly exceptions: ExceptionMapper) {}
 
   abstract returned(value: unknown, bounds: ResultBounds, context: McpContext): Result | Promise<Result>;

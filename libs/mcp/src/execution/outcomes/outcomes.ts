@@ -4,6 +4,8 @@ import type { ResultBounds } from '../value-source.js';
 
 /** How what comes out of a handler's pipeline becomes the neutral result of its kind, or an `McpError`. */
 export interface Outcomes<Result> {
+  /** Whether what a pipe threw is told apart from what a guard or the handler threw. */
+  readonly notesPipeFaults: boolean;
   /** What the handler returned. */
   returned(value: unknown, bounds: ResultBounds, context: McpContext): Result | Promise<Result>;
   /** What an exception filter returned for a failure. */

@@ -9,6 +9,7 @@ import type { Outcomes } from './outcomes.js';
 
 /** A tool's failures are results, which a model reads and can act on. */
 export class ToolOutcomes implements Outcomes<ToolResult> {
+  readonly notesPipeFaults = false;
   private readonly name: string;
   private readonly output: OutputContract | undefined;
 

@@ -7,6 +7,9 @@ const STREAM_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
+/** Bytes that may wait of what may be lost: a burst of one moment, for a client that does read. */
+const ROOM = 64 * 1024;
+
 /** How a stream is kept alive, and how much of it may wait for its reader. */
 export interface StreamOptions {
   /** ms between comments. */
@@ -32,11 +35,11 @@ export class SseWriter {
   }
 
   /**
-   * Sends a message that may be lost. Waits until a slow reader has room again; what is sent meanwhile
-   * without waiting is dropped, so that nothing piles up.
+   * Sends a message that may be lost. Waits until a slow reader has room again; of what is sent meanwhile
+   * without waiting a little is kept and the rest dropped, so that nothing piles up.
    */
   async emit(message: string): Promise<void> {
-    if (this.exchange.raw.destroyed || this.stream?.writableNeedDrain) return;
+    if (this.exchange.raw.destroyed || (this.stream?.writableLength ?? 0) > ROOM) return;
     const stream = this.open();
     if (!stream.write(event(message))) await drained(stream);
   }

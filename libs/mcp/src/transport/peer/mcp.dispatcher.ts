@@ -76,12 +76,12 @@ export class PeerDispatcher extends McpDispatcher {
   }
 }
 
-/** What the peer sends; while it has no room, what may be lost is. */
+/** What is sent to the peer; while it has no room, what may be lost is. */
 function outletOf(peer: McpPeer, onBroken: () => void): PeerOutlet {
   let waiting: Promise<void> | undefined;
-  const send = async (message: string) => {
+  const send = (message: string): void | Promise<void> => {
     try {
-      await peer.send(Buffer.from(message));
+      return peer.send(Buffer.from(message))?.catch(onBroken);
     } catch {
       onBroken();
     }
@@ -89,7 +89,7 @@ function outletOf(peer: McpPeer, onBroken: () => void): PeerOutlet {
   return {
     emit: async (message) => {
       if (waiting) return;
-      waiting = send(message);
+      waiting = send(message) ?? undefined;
       await waiting;
       waiting = undefined;
     },

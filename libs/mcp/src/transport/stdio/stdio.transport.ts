@@ -87,6 +87,9 @@ async function within(ms: number, work: Promise<void>): Promise<void> {
   clearTimeout(timer);
 }
 
+/** Bytes that may wait of what may be lost: a burst of one moment, for a client that does read. */
+const ROOM = 64 * 1024;
+
 /** How much may wait for the client to read it before the client is not read from any more. */
 interface Room {
   readonly messages: number;
@@ -123,11 +126,11 @@ class LineWriter {
   }
 
   /**
-   * Writes a message that may be lost. Waits until a slow reader has room again; what is emitted meanwhile
-   * without waiting is dropped, so that nothing piles up.
+   * Writes a message that may be lost. Waits until a slow reader has room again; of what is emitted meanwhile
+   * without waiting a little is kept and the rest dropped, so that nothing piles up.
    */
   async emit(message: string): Promise<void> {
-    if (!this.drained) await this.write(message);
+    if (this.buffered <= ROOM) await this.write(message);
   }
 
   /** Resolves when all that was written has left this process. */
