@@ -6,17 +6,16 @@ import type { ListKind, McpChange } from '../protocol/changes.js';
 import type { CompletionResult, PromptResult, ReadResult, ToolResult } from '../protocol/content.js';
 import { isUri } from '../protocol/uri.js';
 import { AddedHandlers, type AddedGuard, type AddedHandler } from './added.handlers.js';
-import { UnknownCompletionTargetException } from './boot.exceptions.js';
-import { Catalog, type Exposed, type Reservation } from './catalog.js';
+import { Catalog, type Exposed } from './catalog.js';
+import { assertTarget } from './completion.targets.js';
 import { HandlerExplorer, type FoundHandler } from './handler.explorer.js';
+import { Placement, type Activate, type Prepared } from './placement.js';
 import { CompletionRegistrar } from './registrars/completion.registrar.js';
-import type { Draft } from './registrars/draft.js';
 import { PromptRegistrar } from './registrars/prompt.registrar.js';
 import { ResourceRegistrar } from './registrars/resource.registrar.js';
 import { TOOL_OPTIONS, ToolRegistrar } from './registrars/tool.registrar.js';
 import type {
   CompletionRegistration,
-  Handler,
   HandlerActivator,
   PromptRegistration,
   ResourceRegistration,
@@ -71,8 +70,7 @@ export class McpRegistry {
   );
   /** @internal */
   readonly completions = new Catalog<CompletionRegistration, CompletionResult>('completion');
-  private readonly waiting: ((activator: HandlerActivator) => void)[] = [];
-  private activator: HandlerActivator | undefined;
+  private readonly placement = new Placement();
   private announce: ((change: McpChange) => void) | undefined;
 
   /** @internal */
@@ -90,10 +88,10 @@ export class McpRegistry {
    * @param announce told of every later change
    */
   async start(activator: HandlerActivator, announce: (change: McpChange) => void): Promise<void> {
-    this.activator = activator;
+    this.placement.start(activator);
     for (const found of this.explorer.findHandlers()) await this.discover(found);
-    for (const work of this.waiting.splice(0)) work(activator);
-    for (const { registration } of this.completions.exposed()) this.checkTarget(registration);
+    this.placement.placeWaiting();
+    for (const { registration } of this.completions.exposed()) assertTarget(registration, this);
     this.announce = announce;
   }
 
@@ -105,7 +103,7 @@ export class McpRegistry {
    */
   addTool(options: McpToolOptions & McpAdded, handler: AddedHandler): Promise<void> {
     const { replace, guards, ...tool } = options;
-    return this.place(TOOL, this.tools, [this.addedTool(tool, handler, { guards })], replace);
+    return this.placement.place(TOOL, this.tools, [this.addedTool(tool, handler, { guards })], replace);
   }
 
   /** Adds a resource, or with braces in the address a template of resources; see `addTool`. */
@@ -115,7 +113,7 @@ export class McpRegistry {
     const takesArguments = /[{}]/.test(resource.uri);
     const { location, prepare } = this.added.locate(handler, { guards, where, takesArguments });
     const draft = this.resourceRegistrar.draft(location, resource);
-    return this.place(RESOURCE, this.resources, [{ draft, prepare }], replace);
+    return this.placement.place(RESOURCE, this.resources, [{ draft, prepare }], replace);
   }
 
   /** Adds a prompt; see `addTool`. */
@@ -125,7 +123,7 @@ export class McpRegistry {
     const takesArguments = prompt.args !== undefined;
     const { location, prepare } = this.added.locate(handler, { guards, where, takesArguments });
     const draft = this.promptRegistrar.draft(location, prompt);
-    return this.place(PROMPT, this.prompts, [{ draft, prepare }], replace);
+    return this.placement.place(PROMPT, this.prompts, [{ draft, prepare }], replace);
   }
 
   /**
@@ -140,7 +138,7 @@ export class McpRegistry {
         marked: item.handler,
       }),
     );
-    return this.place(TOOL, this.tools, prepared);
+    return this.placement.place(TOOL, this.tools, prepared);
   }
 
   /** What is exposed, in the order it is listed: tools, resources, prompts. */
@@ -196,17 +194,19 @@ export class McpRegistry {
   private discover({ location, mark }: FoundHandler): Promise<void> {
     switch (mark.kind) {
       case 'tool':
-        return this.place(TOOL, this.tools, [{ draft: this.toolRegistrar.draft(location, mark.options) }]);
+        return this.placement.place(TOOL, this.tools, [
+          { draft: this.toolRegistrar.draft(location, mark.options) },
+        ]);
       case 'resource':
-        return this.place(RESOURCE, this.resources, [
+        return this.placement.place(RESOURCE, this.resources, [
           { draft: this.resourceRegistrar.draft(location, mark.options) },
         ]);
       case 'prompt':
-        return this.place(PROMPT, this.prompts, [
+        return this.placement.place(PROMPT, this.prompts, [
           { draft: this.promptRegistrar.draft(location, mark.options) },
         ]);
       case 'completion':
-        return this.place(COMPLETION, this.completions, [
+        return this.placement.place(COMPLETION, this.completions, [
           { draft: this.completionRegistrar.draft(location, mark.options) },
         ]);
     }
@@ -221,71 +221,6 @@ export class McpRegistry {
     const takesArguments = options.input !== undefined;
     const { location, prepare } = this.added.locate(handler, { guards, where, takesArguments, marked });
     return { draft: this.toolRegistrar.draft(location, options), prepare };
-  }
-
-  /** Takes the names at once, and gives them back where one of the handlers cannot be made. */
-  private place<Registration, Result>(
-    activate: Activate<Registration, Result>,
-    catalog: Catalog<Registration, Result>,
-    prepared: readonly Prepared<Registration>[],
-    replaces = false,
-  ): Promise<void> {
-    const reserved: Reservation<Registration, Result>[] = [];
-    const drop = () => reserved.forEach((reservation) => reservation.drop());
-    try {
-      for (const { draft } of prepared) reserved.push(catalog.reserve(draft, replaces));
-    } catch (error) {
-      drop();
-      throw error;
-    }
-    const finish = async () => {
-      try {
-        const made: Registration[] = [];
-        for (const { draft, prepare } of prepared) {
-          await prepare?.();
-          made.push(await draft.complete());
-        }
-        this.whenStarted((activator) => {
-          const exposed = made.map((registration) => ({
-            registration,
-            handler: activate(activator, registration),
-          }));
-          exposed.forEach((one, index) => reserved[index]!.settle(one));
-        });
-      } catch (error) {
-        drop();
-        throw error;
-      }
-    };
-    return finish();
-  }
-
-  private whenStarted(work: (activator: HandlerActivator) => void): void {
-    if (this.activator) work(this.activator);
-    else this.waiting.push(work);
-  }
-
-  private checkTarget({ of, location: { where } }: CompletionRegistration): void {
-    const known = of.kind === 'prompt' ? this.promptArguments(of.name) : this.variables(of.name);
-    if (!known)
-      throw new UnknownCompletionTargetException(
-        where,
-        `names the ${of.kind} ${JSON.stringify(of.name)}, which is not there: write it as it is declared`,
-      );
-    if (!known.includes(of.argument))
-      throw new UnknownCompletionTargetException(
-        where,
-        `names the argument ${JSON.stringify(of.argument)}, but ${JSON.stringify(of.name)} has ` +
-          (known.length === 0 ? 'none' : known.join(', ')),
-      );
-  }
-
-  private promptArguments(name: string): string[] | undefined {
-    return this.prompts.find(name)?.registration.descriptor.arguments.map((argument) => argument.name);
-  }
-
-  private variables(uri: string): string[] | undefined {
-    return this.templateOf(uri)?.registration.template?.variables.map((variable) => variable.name);
   }
 
   /** @internal The template that was declared like that. */
@@ -330,17 +265,6 @@ export class McpRegistry {
     this.announce?.({ kind: 'list', list });
   }
 }
-
-/** A draft with what has to be done before it can be completed. */
-interface Prepared<Registration> {
-  readonly draft: Draft<Registration>;
-  readonly prepare?: () => Promise<void>;
-}
-
-type Activate<Registration, Result> = (
-  activator: HandlerActivator,
-  registration: Registration,
-) => Handler<Result>;
 
 const TOOL: Activate<ToolRegistration, ToolResult> = (activator, made) => activator.tool(made);
 const RESOURCE: Activate<ResourceRegistration, ReadResult> = (activator, made) => activator.resource(made);
