@@ -64,7 +64,10 @@ const RULES: Readonly<Record<string, Rule>> = {
         ? 'of the schemas only types are wanted here'
         : undefined,
   },
-  discovery: { own: ['decorators', 'schema', 'protocol', ...FOUNDATION], packages: NEST },
+  discovery: {
+    own: ['decorators', 'schema', 'protocol', ...FOUNDATION],
+    packages: /^(?:@nestjs\/(?:common|core)(?:\/|$)|rxjs$)/,
+  },
   execution: {
     own: ['discovery', 'schema', 'decorators', 'protocol', ...FOUNDATION],
     packages: /^(?:@nestjs\/(?:common|core)|rxjs|node:)/,

@@ -2,9 +2,10 @@ import { Injectable, type CanActivate, type Type } from '@nestjs/common';
 import { ContextIdFactory, ModuleRef, ModulesContainer } from '@nestjs/core';
 import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { Module } from '@nestjs/core/injector/module.js';
+import { isObservable, lastValueFrom } from 'rxjs';
 import { ARGS_METADATA, CONTEXT_METADATA } from '../decorators/metadata-keys.js';
 import type { McpContext } from '../protocol/call-context.js';
-import { UnknownGuardException } from './boot.exceptions.js';
+import { UnknownGuardException, UnprotectedHandlerException } from './boot.exceptions.js';
 import type { HandlerLocation } from './registration.js';
 
 /** A handler that is added at run time. Its first argument is what the caller sent, validated. */
@@ -54,9 +55,10 @@ export class AddedHandlers {
       Reflect.defineMetadata(key, Reflect.getMetadata(key, marked), method);
     if (takesArguments) Reflect.defineMetadata(ARGS_METADATA, 0, McpAddedHandler, METHOD);
     Reflect.defineMetadata(CONTEXT_METADATA, takesArguments ? 1 : 0, McpAddedHandler, METHOD);
-    const made = guards.map((guard) =>
-      typeof guard === 'function' ? this.guardOf(guard, where) : { guard },
-    );
+    const made = guards.map((guard) => {
+      assertGuard(guard, where);
+      return typeof guard === 'function' ? this.guardOf(guard, where) : { guard };
+    });
     const own = (Reflect.getMetadata(GUARDS_METADATA, method) ?? []) as unknown[];
     Reflect.defineMetadata(GUARDS_METADATA, [...own, ...made.map(({ guard }) => guard)], method);
     const [moduleKey, host] = this.ownModule();
@@ -96,13 +98,15 @@ export class AddedHandlers {
         this.moduleRef.registerRequestByContextId(contextId.payload ?? request, contextId);
         return this.moduleRef.resolve(type, contextId, { strict: false });
       }
-      return this.moduleRef.get(type, { strict: false });
+      return (made = this.moduleRef.get(type, { strict: false }));
     };
     return {
       guard: {
         canActivate: async (context) => {
           const guard = await find(context.switchToHttp().getRequest<unknown>());
-          return guard.canActivate(context) as boolean | Promise<boolean>;
+          const verdict = guard.canActivate(context);
+          // Inside a promise Nest would take an Observable for a yes.
+          return isObservable(verdict) ? lastValueFrom(verdict) : verdict;
         },
       },
       prepare: async () => {
@@ -123,4 +127,14 @@ export class AddedHandlers {
     }
     return undefined;
   }
+}
+
+/** Nest leaves out what has no `canActivate`, and whoever gave it counts on it. */
+function assertGuard(guard: unknown, where: string): void {
+  const judge: unknown = typeof guard === 'function' ? guard.prototype : guard;
+  if (typeof (judge as Partial<CanActivate> | null | undefined)?.canActivate === 'function') return;
+  throw new UnprotectedHandlerException(
+    where,
+    `${String(guard)} is given as a guard, but has no method canActivate`,
+  );
 }
