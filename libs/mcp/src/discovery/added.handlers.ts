@@ -98,7 +98,8 @@ export class AddedHandlers {
         this.moduleRef.registerRequestByContextId(contextId.payload ?? request, contextId);
         return this.moduleRef.resolve(type, contextId, { strict: false });
       }
-      return (made = this.moduleRef.get(type, { strict: false }));
+      const found = this.moduleRef.get<CanActivate>(type, { strict: false });
+      return (made = found);
     };
     return {
       guard: {
