@@ -26,6 +26,8 @@ describe('defaults', () => {
     });
     expect(settings.sessions).toEqual({ idle: 1_800_000, max: 1_000, maxPerCaller: 20 });
     expect(settings.pageSize).toBe(100);
+    expect(settings.cache).toEqual({ ttlMs: 0, scope: 'private' });
+    expect([settings.keepAlive, settings.bus]).toEqual([15_000, undefined]);
     expect([settings.readBody, settings.responses]).toEqual(['after-guards', 'auto']);
     expect([settings.allowedHosts.size, settings.allowedOrigins.size]).toEqual([0, 0]);
     expect(settings.revisions.modern).toEqual(['2026-07-28']);
@@ -78,6 +80,34 @@ describe('what is given', () => {
   });
 });
 
+describe('what is given of changes and lists', () => {
+  class Bus {
+    publish(): void {}
+    subscribe(): void {}
+  }
+  class Inherited extends Bus {}
+  class Half {
+    publish(): void {}
+  }
+
+  it('is taken, each hint by itself', () => {
+    expect(settingsOf(given({ cache: { ttlMs: 5 } })).cache).toEqual({ ttlMs: 5, scope: 'private' });
+    expect(settingsOf(given({ cache: { scope: 'public', ttlMs: undefined } })).cache).toEqual({
+      ttlMs: 0,
+      scope: 'public',
+    });
+    expect(settingsOf(given({ http: { keepAlive: 1 } })).keepAlive).toBe(1_000);
+    expect(settingsOf(given({ http: { keepAlive: 2_147_483 } })).keepAlive).toBe(2_147_483_000);
+    for (const bus of [Bus, Inherited]) expect(settingsOf(given({ bus })).bus).toBe(bus);
+  });
+
+  it.each([{}, null, 'redis', () => undefined, new Bus(), Half])('is refused as a bus: %p', (bus) => {
+    expect(() => settingsOf(given({ bus }))).toThrow(
+      'McpModule: option `bus` must be a class with the methods publish and subscribe of McpEventBus',
+    );
+  });
+});
+
 describe('a refusal', () => {
   const REQUIRED = "is required: McpModule.forRoot({ name: 'my-api', version: '1.0.0' })";
   const COUNT = 'must be an integer from 1 to 2147483647';
@@ -109,6 +139,20 @@ describe('a refusal', () => {
     ],
     [{ sessions: { idle: 0 } }, 'sessions.idle', COUNT],
     [{ sessions: { ttl: 5 } }, 'sessions.ttl', 'is unknown; known are idle, max, maxPerCaller'],
+    [{ cache: 5 }, 'cache', 'must be an object'],
+    [{ cache: null }, 'cache', 'must be an object'],
+    [{ cache: { ttl: 5 } }, 'cache.ttl', 'is unknown; known are ttlMs, scope'],
+    [{ cache: { ttlMs: -1 } }, 'cache.ttlMs', 'must be an integer of milliseconds, 0 or more'],
+    [{ cache: { ttlMs: 0.5 } }, 'cache.ttlMs', 'must be an integer of milliseconds, 0 or more'],
+    [{ cache: { ttlMs: 2 ** 53 } }, 'cache.ttlMs', 'must be an integer of milliseconds, 0 or more'],
+    [{ cache: { scope: 'all' } }, 'cache.scope', "must be one of 'private', 'public'"],
+    [{ http: { keepAlive: 0 } }, 'http.keepAlive', 'must be an integer from 1 to 2147483'],
+    [{ http: { keepAlive: 2_147_484 } }, 'http.keepAlive', 'must be an integer from 1 to 2147483'],
+    [{ http: 'x' }, 'http', 'must be an object'],
+    [{ limits: [] }, 'limits', 'must be an object'],
+    [{ title: 5 }, 'title', 'must be a text'],
+    [{ instructions: ['be kind'] }, 'instructions', 'must be a text'],
+    [{ icons: 'x' }, 'icons', "must be a list of icons: [{ src: 'https://example.com/icon.png' }]"],
     [{ http: { readBody: 'never' } }, 'http.readBody', "must be one of 'after-guards', 'before-guards'"],
     [{ http: { responses: 'sse' } }, 'http.responses', "must be one of 'auto', 'json'"],
     [

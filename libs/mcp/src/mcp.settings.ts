@@ -61,6 +61,7 @@ export function settingsOf(options: McpModuleOptions): McpSettings {
     throw new InvalidOptionException('name', 'is required: the factory gave no options');
   checkNames('', OPTIONS, options);
   checkNames('http', HTTP_OPTIONS, options.http ?? {});
+  checkTexts(options, ['title', 'instructions', 'websiteUrl']);
   for (const name of ['name', 'version'] as const) {
     if (typeof options[name] !== 'string' || options[name] === '') {
       throw new InvalidOptionException(
@@ -70,7 +71,7 @@ export function settingsOf(options: McpModuleOptions): McpSettings {
     }
   }
   const { name, version, title, websiteUrl, icons, instructions, http = {}, caller } = options;
-  for (const icon of icons ?? []) checkIcon(icon.src);
+  checkIcons(icons);
   return {
     server: { name, version, title, websiteUrl, icons, instructions },
     revisions: servedRevisions(options.revisions),
@@ -113,7 +114,7 @@ function cacheHints(given: McpCacheHints = {}): CacheHints {
 
 function busOf(bus: Type<McpEventBus> | undefined): Type<McpEventBus> | undefined {
   if (bus === undefined) return undefined;
-  const { publish, subscribe } = (bus.prototype ?? {}) as Partial<McpEventBus>;
+  const { publish, subscribe } = ((bus as Type<McpEventBus> | null)?.prototype ?? {}) as Partial<McpEventBus>;
   if (typeof publish === 'function' && typeof subscribe === 'function') return bus;
   throw new InvalidOptionException(
     'bus',
@@ -181,6 +182,7 @@ const HTTP_OPTIONS: readonly (keyof McpHttpOptions)[] = [
 
 /** A name that nothing reads is a typing error, or an option of another version: it would do nothing. */
 function checkNames(group: string, known: readonly string[], given: object): void {
+  if (!isObject(given)) throw new InvalidOptionException(group, 'must be an object');
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw new InvalidOptionException(
@@ -214,11 +216,23 @@ function originOf(origin: string): string {
   );
 }
 
-function checkIcon(src: string): void {
-  if (/^(https|data):/.test(src)) return;
+function checkTexts(given: McpModuleOptions, names: readonly (keyof McpModuleOptions)[]): void {
+  const bad = names.find((name) => given[name] !== undefined && typeof given[name] !== 'string');
+  if (bad !== undefined) throw new InvalidOptionException(bad, 'must be a text');
+}
+
+function checkIcons(icons: unknown): void {
+  if (icons === undefined) return;
+  if (!Array.isArray(icons) || !icons.every((icon) => isObject(icon) && typeof icon['src'] === 'string'))
+    throw new InvalidOptionException(
+      'icons',
+      "must be a list of icons: [{ src: 'https://example.com/icon.png' }]",
+    );
+  const bad = (icons as { src: string }[]).find(({ src }) => !/^(https|data):/.test(src));
+  if (bad === undefined) return;
   throw new InvalidOptionException(
     'icons',
-    `has ${JSON.stringify(src)}: clients load only https: and data: addresses`,
+    `has ${JSON.stringify(bad.src)}: clients load only https: and data: addresses`,
   );
 }
 

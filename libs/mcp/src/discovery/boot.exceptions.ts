@@ -5,11 +5,14 @@ type HandlerKind = HandlerMark['kind'];
 
 /** Two handlers of one server claim a name or an address. */
 export class DuplicateHandlerException extends McpBootException {
-  constructor(kind: HandlerKind, name: string, first: string, second: string) {
+  /** @param taken how the first was declared: templates of one shape need not have one text */
+  constructor(kind: HandlerKind, name: string, first: string, second: string, taken = name) {
     super(
-      `${capitalised(kind)} "${name}" is declared twice: by ${first} and by ${second}. ` +
-        `Give one of them another ${kind === 'resource' ? 'address' : 'name'}, ${example(kind)}; ` +
-        `a class provided by two modules counts twice, provide it in one and export it.`,
+      (name === taken
+        ? `${capitalised(kind)} "${name}" is declared twice: by ${first} and by ${second}. `
+        : `${capitalised(kind)} "${name}" of ${second} matches the same addresses as "${taken}" of ${first}, ` +
+          'and would never be read. ') +
+        `${remedy(kind)}; a class provided by two modules counts twice, provide it in one and export it.`,
     );
   }
 }
@@ -104,7 +107,9 @@ function capitalised(kind: HandlerKind): string {
   return `${kind[0]!.toUpperCase()}${kind.slice(1)}`;
 }
 
-function example(kind: HandlerKind): string {
-  if (kind === 'completion') return "@McpCompletion({ prompt: '…', argument: '…' })";
-  return DECORATOR_OF[kind].replace(')', kind === 'resource' ? "{ uri: '…' })" : "{ name: '…' })");
+/** How two that claim the same are told apart. */
+function remedy(kind: HandlerKind): string {
+  if (kind === 'completion') return 'Leave one of them out';
+  if (kind === 'resource') return "Give one of them another address, @McpResource({ uri: '…' })";
+  return `Give one of them another name, ${DECORATOR_OF[kind].replace(')', "{ name: '…' })")}`;
 }

@@ -11,6 +11,7 @@ export interface Exposed<Registration, Result> {
 
 interface Entry<Registration, Result> {
   readonly where: string;
+  readonly label: string;
   exposed: Exposed<Registration, Result> | undefined;
   isEnabled: boolean;
 }
@@ -50,8 +51,9 @@ export class Catalog<Registration, Result> {
     replaces = false,
   ): Reservation<Registration, Result> {
     const taken = this.entries.get(name);
-    if (taken && !replaces) throw new DuplicateHandlerException(this.kind, label, taken.where, where);
-    const entry: Entry<Registration, Result> = { where, exposed: undefined, isEnabled: true };
+    if (taken && !replaces)
+      throw new DuplicateHandlerException(this.kind, label, taken.where, where, taken.label);
+    const entry: Entry<Registration, Result> = { where, label, exposed: undefined, isEnabled: true };
     if (!taken) this.entries.set(name, entry);
     const held = taken ?? entry;
     return {

@@ -4,6 +4,7 @@ import type { CompletionRegistration, PromptRegistration, ResourceRegistration }
 /** Where what is completed is looked up. */
 interface Targets {
   readonly prompts: { find(name: string): { readonly registration: PromptRegistration } | undefined };
+  readonly resources: { has(address: string): boolean };
   templateOf(uri: string): { readonly registration: ResourceRegistration } | undefined;
 }
 
@@ -13,16 +14,22 @@ export function assertTarget({ of, location: { where } }: CompletionRegistration
     of.kind === 'prompt'
       ? targets.prompts.find(of.name)?.registration.descriptor.arguments
       : targets.templateOf(of.name)?.registration.template?.variables;
-  if (!known)
+  const name = JSON.stringify(of.name);
+  if (!known) {
+    const isFixed = of.kind === 'resource' && !of.name.includes('{') && targets.resources.has(of.name);
+    const what = of.kind === 'prompt' ? 'prompt' : 'resource template';
     throw new UnknownCompletionTargetException(
       where,
-      `names the ${of.kind} ${JSON.stringify(of.name)}, which is not there: write it as it is declared`,
+      isFixed
+        ? `names ${name}, a fixed address, which has no variables: a template has, with names in braces`
+        : `names the ${what} ${name}, which is not there: write it as it is declared`,
     );
-  const names = known.map(({ name }) => name);
-  if (!names.includes(of.argument))
-    throw new UnknownCompletionTargetException(
-      where,
-      `names the argument ${JSON.stringify(of.argument)}, but ${JSON.stringify(of.name)} has ` +
-        (names.length === 0 ? 'none' : names.join(', ')),
-    );
+  }
+  const names = known.map((one) => one.name);
+  if (names.includes(of.argument)) return;
+  throw new UnknownCompletionTargetException(
+    where,
+    `names the argument ${JSON.stringify(of.argument)}, but ${name} has ` +
+      (names.length === 0 ? 'none: declare it there first' : `${names.join(', ')}: write one of these`),
+  );
 }

@@ -33,10 +33,26 @@ export class OptionChecks {
     if (bad !== undefined) this.refuse(bad, 'must be a text');
   }
 
-  icons(icons: readonly McpIcon[] | undefined): void {
-    const bad = icons?.find(({ src }) => !/^(https|data):/.test(src));
+  /** What every kind of handler may say of itself, beside its name. */
+  named(given: { title?: unknown; description?: unknown; icons?: unknown; meta?: unknown }): void {
+    this.texts(given, 'title', 'description');
+    this.icons(given.icons);
+    this.object('meta', given.meta);
+  }
+
+  private icons(icons: unknown): void {
+    if (icons === undefined) return;
+    if (!Array.isArray(icons) || !icons.every((icon) => isObject(icon) && typeof icon['src'] === 'string'))
+      this.refuse('icons', "must be a list of icons: [{ src: 'https://example.com/icon.png' }]");
+    const bad = (icons as McpIcon[]).find(({ src }) => !/^(https|data):/.test(src));
     if (bad)
       this.refuse('icons', `has ${JSON.stringify(bad.src)}: clients load only https: and data: addresses`);
+  }
+
+  /** Yes or no where it is given. */
+  flags(given: Readonly<Record<string, unknown>>, names: readonly string[], group = ''): void {
+    const bad = names.find((name) => given[name] !== undefined && typeof given[name] !== 'boolean');
+    if (bad !== undefined) this.refuse(`${group}${bad}`, 'must be true or false');
   }
 
   timeout(timeout: number | undefined): void {

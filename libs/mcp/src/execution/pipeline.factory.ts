@@ -79,7 +79,7 @@ function assertUnchanged({ where, classRef, methodName, method }: HandlerLocatio
     throw new UnprotectedHandlerException(
       where,
       `its instance has a ${methodName} of its own, bound or patched, which guards on the method do not reach. ` +
-        'Leave the method on the class: a tool is called with its instance as `this`.',
+        'Leave the method on the class: it is called with its instance as `this`.',
     );
   }
 }

@@ -1,4 +1,5 @@
 import type { Handler } from '../discovery/registration.js';
+import { kindOf } from '../execution/mcp-execution-context.js';
 import { McpContext } from '../protocol/call-context.js';
 import type { EndReason } from '../protocol/call-lifetime.js';
 import { readCallOptions } from '../protocol/call-options.js';
@@ -99,16 +100,9 @@ export class CallRunner {
 
 /** What the client reads of a call that ended before its handler; nothing where nobody waits any more. */
 function whyEnded(ended: EndReason, method: string, timeLimit: number): string | undefined {
-  if (ended === 'timeout') return `The ${SUBJECTS[method]} did not finish within ${timeLimit} ms`;
+  if (ended === 'timeout') return `The ${kindOf(method)} did not finish within ${timeLimit} ms`;
   return ended === 'shutdown' ? 'The server is shutting down' : undefined;
 }
-
-const SUBJECTS: Readonly<Record<string, string>> = {
-  'tools/call': 'tool',
-  'resources/read': 'resource',
-  'prompts/get': 'prompt',
-  'completion/complete': 'completion',
-};
 
 function outcomeOf<Result>(value: Result, writer: ResultWriter<Result>, answer: Answer): string {
   if (answer && 'error' in answer) return `error ${answer.error.code}`;

@@ -21,7 +21,7 @@ export class PromptRegistrar {
     );
     const checks = new OptionChecks('prompt', where);
     checks.names(OPTIONS, options);
-    checks.icons(options.icons);
+    checks.named(options);
     checks.timeout(options.timeout);
     checks.schema('args', options.args);
     const bound = this.binder.bind(location, { kind: 'prompt', option: 'args', input: options.args });

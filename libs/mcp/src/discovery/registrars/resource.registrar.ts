@@ -4,7 +4,7 @@ import { MCP_SETTINGS } from '../../mcp.constants.js';
 import type { McpSettings } from '../../mcp.settings.js';
 import type { ResourceDescriptor } from '../../protocol/descriptors.js';
 import { isObject } from '../../protocol/json-rpc.js';
-import { isUri } from '../../protocol/uri.js';
+import { uriFault } from '../../protocol/uri.js';
 import { UriTemplate, UriTemplateException } from '../../protocol/uri-template.js';
 import { templateFault, templateSchema } from '../../schema/forms/template-params.js';
 import { textContract } from '../../schema/forms/text.contract.js';
@@ -24,6 +24,8 @@ const OPTIONS: readonly (keyof McpResourceOptions)[] = [
   'annotations',
   'timeout',
 ];
+const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;.*)?$/;
+const ISO_DATE = /^\d{4}-\d\d-\d\d(?:T|$)/;
 const ANNOTATIONS = ['audience', 'priority', 'lastModified'];
 
 /** Turns methods into resources and templates of resources; refuses every mistake it can see. */
@@ -71,16 +73,17 @@ function definedOf(given: object = {}): object {
 }
 
 function checkOptions(options: McpResourceOptions, checks: OptionChecks): void {
-  checks.names(OPTIONS, options);
-  if (typeof options.uri !== 'string' || options.uri === '')
+  checks.names(OPTIONS, options ?? {});
+  if (typeof options?.uri !== 'string' || options.uri === '')
     checks.refuse('uri', "is required: write @McpResource({ uri: 'ticket://{id}' })");
   if (options.name !== undefined && (typeof options.name !== 'string' || options.name === ''))
     checks.refuse('name', 'must be a text that is not empty');
-  checks.icons(options.icons);
+  checks.named(options);
   checks.timeout(options.timeout);
   checks.schema('params', options.params);
-  checks.texts({ mimeType: options.mimeType }, 'mimeType');
-  const { size, annotations, cache } = options;
+  const { mimeType, size, annotations, cache } = options;
+  if (mimeType !== undefined && !(typeof mimeType === 'string' && MEDIA_TYPE.test(mimeType)))
+    checks.refuse('mimeType', "must be a media type, such as 'text/markdown'");
   if (size !== undefined && !(Number.isSafeInteger(size) && size >= 0))
     checks.refuse('size', 'must be a number of bytes, 0 or more');
   checks.object('annotations', annotations);
@@ -90,13 +93,20 @@ function checkOptions(options: McpResourceOptions, checks: OptionChecks): void {
     checks.refuse('annotations.priority', 'must be a number from 0 to 1');
   if (audience !== undefined && !(Array.isArray(audience) && audience.every((one) => isAudience(one))))
     checks.refuse('annotations.audience', "must be a list of 'user' and 'assistant'");
-  if (lastModified !== undefined && Number.isNaN(Date.parse(lastModified)))
-    checks.refuse('annotations.lastModified', 'must be a date and time by ISO 8601');
+  if (lastModified !== undefined && !isDate(lastModified))
+    checks.refuse(
+      'annotations.lastModified',
+      "must be a date and time by ISO 8601, such as '2026-07-28T09:00:00Z'",
+    );
   checks.object('cache', cache);
   checks.names(['ttlMs', 'scope'], cache ?? {}, 'cache.');
   if (cache?.ttlMs !== undefined && !(Number.isSafeInteger(cache.ttlMs) && cache.ttlMs >= 0))
     checks.refuse('cache.ttlMs', 'must be an integer of milliseconds, 0 or more');
   checks.oneOf('cache.scope', cache?.scope, ['public', 'private']);
+}
+
+function isDate(value: unknown): boolean {
+  return typeof value === 'string' && ISO_DATE.test(value) && !Number.isNaN(Date.parse(value));
 }
 
 function isAudience(value: unknown): boolean {
@@ -105,11 +115,8 @@ function isAudience(value: unknown): boolean {
 
 function templateOf(uri: string, checks: OptionChecks): UriTemplate | undefined {
   if (!/[{}]/.test(uri)) {
-    if (isUri(uri)) return undefined;
-    return checks.refuse(
-      'uri',
-      `has ${JSON.stringify(uri)}, which is no URI: write a scheme and what it names, for example 'ticket://all'`,
-    );
+    const fault = uriFault(uri);
+    return fault === undefined ? undefined : checks.refuse('uri', `has ${JSON.stringify(uri)}: it ${fault}`);
   }
   try {
     return UriTemplate.parse(uri);

@@ -62,12 +62,15 @@ export class ToolRegistrar {
 function checkOptions(options: McpToolOptions, where: string): void {
   const checks = new OptionChecks('tool', where);
   checks.names(TOOL_OPTIONS, options);
+  checks.named(options);
+  checks.object('annotations', options.annotations);
   checks.names(HINTS, options.annotations ?? {}, 'annotations.');
+  checks.flags(options.annotations ?? {}, HINTS, 'annotations.');
+  checks.flags({ readOnly: options.readOnly }, ['readOnly']);
   checks.oneOf('unknownMembers', options.unknownMembers, ['refuse', 'drop']);
   checks.timeout(options.timeout);
   checks.schema('input', options.input);
   checks.schema('output', options.output);
-  checks.icons(options.icons);
 }
 
 function mirroredOf({ schema }: ArgumentsContract, where: string): MirroredArgument[] {

@@ -65,6 +65,7 @@ export function checkMirrored(
   mirrored: readonly MirroredArgument[],
   args: unknown,
   headerOf: (name: string) => string | undefined,
+  isRepeated: (name: string) => boolean,
 ): RpcError | undefined {
   for (const { header, path, type } of mirrored) {
     const value = path.reduce<unknown>(
@@ -76,6 +77,8 @@ export function checkMirrored(
     const sent = headerOf(name.toLowerCase());
     const where = path.join('.');
     if (sent === undefined) return mismatch(`${name} is missing, while the argument ${where} is there`);
+    // What stands before the server may have read the first line alone.
+    if (isRepeated(name.toLowerCase())) return mismatch(`${name} is sent more than once`);
     const text = decodeHeader(sent);
     if (text === undefined) return mismatch(`${name} is not well encoded`);
     if (!isSame(text, value, type)) return mismatch(`${name} differs from the argument ${where}`);

@@ -46,6 +46,11 @@ export class HttpExchange {
     return Array.isArray(value) ? value.join(', ') : value;
   }
 
+  /** Whether a header came in several lines: joined, they may read like one value that has a comma in it. */
+  isRepeated(name: string): boolean {
+    return (this.message.headersDistinct[name]?.length ?? 0) > 1;
+  }
+
   /** Whether something else, a filter or an interceptor, answered this request already. */
   get isAnswered(): boolean {
     return this.raw.headersSent || this.raw.writableEnded;

@@ -83,7 +83,12 @@ export class ModernEndpoint {
     if (method !== 'tools/call' || typeof name !== 'string') return undefined;
     const mirrored = this.server.mirroredArguments(name);
     if (mirrored.length === 0) return undefined;
-    return checkMirrored(mirrored, params!['arguments'], (header) => exchange.header(header));
+    return checkMirrored(
+      mirrored,
+      params!['arguments'],
+      (header) => exchange.header(header),
+      (header) => exchange.isRepeated(header),
+    );
   }
 
   /** A handshake under a modern version header is a contradiction, not a missing envelope. */

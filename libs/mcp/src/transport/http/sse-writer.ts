@@ -39,7 +39,7 @@ export class SseWriter {
    * without waiting a little is kept and the rest dropped, so that nothing piles up.
    */
   async emit(message: string): Promise<void> {
-    if (this.exchange.raw.destroyed || (this.stream?.writableLength ?? 0) > ROOM) return;
+    if (this.isOver || (this.stream?.writableLength ?? 0) > ROOM) return;
     const stream = this.open();
     if (!stream.write(event(message))) await drained(stream);
   }
@@ -51,7 +51,7 @@ export class SseWriter {
 
   /** Sends a message that is not dropped: a client that lets too much wait loses the stream, and knows. */
   send(message: string): void {
-    if (this.exchange.raw.destroyed) return;
+    if (this.isOver) return;
     const stream = this.open();
     if (stream.writableLength > this.options.streamBuffer) stream.destroy();
     else stream.write(event(message));
@@ -59,9 +59,15 @@ export class SseWriter {
 
   /** Sends the last message and ends the stream; without one it just ends. */
   end(message: string | undefined): void {
-    if (this.exchange.raw.destroyed) return;
+    if (this.isOver) return;
     if (message === undefined) this.stream?.end();
     else this.open().end(event(message));
+  }
+
+  /** Whether nothing can be written any more: one write too many would end the process. A slow reader may still read. */
+  private get isOver(): boolean {
+    const { destroyed, writableEnded } = this.exchange.raw;
+    return destroyed || writableEnded;
   }
 
   private open(): ServerResponse {
@@ -69,7 +75,7 @@ export class SseWriter {
     const stream = this.exchange.openStream(STREAM_HEADERS);
     // Proxies close what is silent; a comment is no message.
     const timer = setInterval(() => {
-      if (!stream.writableNeedDrain) stream.write(':\n\n');
+      if (!this.isOver && !stream.writableNeedDrain) stream.write(':\n\n');
     }, this.options.keepAlive);
     timer.unref();
     const stop = () => clearInterval(timer);

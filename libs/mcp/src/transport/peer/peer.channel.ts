@@ -50,6 +50,7 @@ export interface PeerAnswer {
  */
 export class PeerChannel extends Channel {
   private legacy: { readonly peer: LegacyPeer; readonly leave: () => void } | undefined;
+  private isClosed = false;
 
   constructor(
     private readonly server: McpServer,
@@ -62,6 +63,8 @@ export class PeerChannel extends Channel {
   /** The answer to one message; nothing to what is not answered. Never rejects. */
   async receive(bytes: Uint8Array): Promise<PeerAnswer | undefined> {
     const { limits } = this.server.settings;
+    // What came late: nothing may be opened for a peer that is gone, since nothing would end it.
+    if (this.isClosed) return undefined;
     if (bytes.length > limits.line) return { message: this.refuseLong(bytes) };
     const message = parseMessage(bytes, limits);
     if (message.kind === 'response') return undefined;
@@ -89,6 +92,7 @@ export class PeerChannel extends Channel {
 
   /** Nobody is there any more. */
   close(): void {
+    this.isClosed = true;
     this.endAll('disconnected');
     this.legacy?.leave();
   }
