@@ -10,15 +10,19 @@ export interface Exposed<Registration, Result> {
 }
 
 interface Entry<Registration, Result> {
-  readonly where: string;
-  readonly label: string;
+  where: string;
+  label: string;
   exposed: Exposed<Registration, Result> | undefined;
   isEnabled: boolean;
+  /** The reservation that was settled last. */
+  turn: number;
+  /** Reservations that are neither settled nor given back. */
+  pending: number;
 }
 
 /** A name that is taken for something which is still being made. */
 export interface Reservation<Registration, Result> {
-  /** False where the name was removed meanwhile. */
+  /** False where the name was removed meanwhile, or went to one that was asked for later. */
   settle(exposed: Exposed<Registration, Result>): boolean;
   /** Gives the name back. */
   drop(): void;
@@ -28,6 +32,7 @@ export interface Reservation<Registration, Result> {
 export class Catalog<Registration, Result> {
   private entries = new Map<string, Entry<Registration, Result>>();
   private changes = 0;
+  private turns = 0;
   private seen = false;
 
   constructor(
@@ -53,20 +58,31 @@ export class Catalog<Registration, Result> {
     const taken = this.entries.get(name);
     if (taken && !replaces)
       throw new DuplicateHandlerException(this.kind, label, taken.where, where, taken.label);
-    const entry: Entry<Registration, Result> = { where, label, exposed: undefined, isEnabled: true };
+    const entry: Entry<Registration, Result> = taken ?? {
+      where,
+      label,
+      exposed: undefined,
+      isEnabled: true,
+      turn: 0,
+      pending: 0,
+    };
     if (!taken) this.entries.set(name, entry);
-    const held = taken ?? entry;
+    entry.pending++;
+    const turn = ++this.turns;
+    const isHeld = () => this.entries.get(name) === entry;
     return {
       settle: (exposed) => {
-        if (this.entries.get(name) !== held) return false;
+        entry.pending--;
+        if (!isHeld() || entry.turn > turn) return false;
         // In the place of the one it replaces, so that the order of the list stays.
-        this.entries.set(name, Object.assign(entry, { exposed }));
+        Object.assign(entry, { where, label, exposed, turn }, taken && { isEnabled: true });
         this.seen = true;
         this.changed();
         return true;
       },
       drop: () => {
-        if (held === entry && this.entries.get(name) === entry) this.entries.delete(name);
+        entry.pending--;
+        if (entry.pending === 0 && !entry.exposed && isHeld()) this.entries.delete(name);
       },
     };
   }

@@ -112,7 +112,7 @@ export class McpRegistry {
     const where = `McpRegistry.addResource(${JSON.stringify(resource.name)})`;
     const takesArguments = /[{}]/.test(resource.uri);
     const { location, prepare } = this.added.locate(handler, { guards, where, takesArguments });
-    const draft = this.resourceRegistrar.draft(location, resource);
+    const draft = this.resourceRegistrar.draft(location, named(resource));
     return this.placement.place(RESOURCE, this.resources, [{ draft, prepare }], replace);
   }
 
@@ -122,7 +122,7 @@ export class McpRegistry {
     const where = `McpRegistry.addPrompt(${JSON.stringify(prompt.name)})`;
     const takesArguments = prompt.args !== undefined;
     const { location, prepare } = this.added.locate(handler, { guards, where, takesArguments });
-    const draft = this.promptRegistrar.draft(location, prompt);
+    const draft = this.promptRegistrar.draft(location, named(prompt));
     return this.placement.place(PROMPT, this.prompts, [{ draft, prepare }], replace);
   }
 
@@ -220,7 +220,7 @@ export class McpRegistry {
     const where = `McpRegistry.addTool(${JSON.stringify(options.name)})`;
     const takesArguments = options.input !== undefined;
     const { location, prepare } = this.added.locate(handler, { guards, where, takesArguments, marked });
-    return { draft: this.toolRegistrar.draft(location, options), prepare };
+    return { draft: this.toolRegistrar.draft(location, named(options)), prepare };
   }
 
   /** @internal The template that was declared like that. */
@@ -271,6 +271,11 @@ const RESOURCE: Activate<ResourceRegistration, ReadResult> = (activator, made) =
 const PROMPT: Activate<PromptRegistration, PromptResult> = (activator, made) => activator.prompt(made);
 const COMPLETION: Activate<CompletionRegistration, CompletionResult> = (activator, made) =>
   activator.completion(made);
+
+/** Without a name it would go by that of our own method; an empty one is refused. */
+function named<Options extends { name: string }>(options: Options): Options {
+  return { ...options, name: options.name ?? '' };
+}
 
 /** The members of an item that are options of a tool. */
 function toolOptionsOf(item: McpExposable): McpToolOptions & { name: string } {
