@@ -22,9 +22,4 @@ try {
 }
 
 const url = (await app.getUrl()).replace('127.0.0.1', 'localhost');
-const tools = app
-  .get(McpRegistry)
-  .describe()
-  .filter(({ kind }) => kind === 'tool')
-  .map(({ name }) => name);
-process.stdout.write(startupBanner({ url, tools }));
+process.stdout.write(startupBanner({ url, exposed: app.get(McpRegistry).describe() }));

@@ -1,7 +1,13 @@
 import { fileURLToPath } from 'node:url';
+import type { McpExposed } from 'nest-mcp';
 
 /** What is served where, and client configuration that can be pasted as it is. */
-export function startupBanner({ url, tools }: { url: string; tools: string[] }): string {
+export function startupBanner({ url, exposed }: { url: string; exposed: McpExposed[] }): string {
+  const namesOf = (wanted: McpExposed['kind']) =>
+    exposed
+      .filter(({ kind }) => kind === wanted)
+      .map(({ name, uri }) => uri ?? name)
+      .join(', ');
   const overHttp = {
     type: 'http',
     url: `${url}/mcp`,
@@ -14,9 +20,11 @@ export function startupBanner({ url, tools }: { url: string; tools: string[] }):
   };
   return [
     '',
-    `REST   ${url}/tickets, ${url}/customers, ${url}/health`,
-    `MCP    ${url}/mcp`,
-    `Tools  ${tools.join(', ')}`,
+    `REST       ${url}/tickets, ${url}/customers, ${url}/articles, ${url}/health`,
+    `MCP        ${url}/mcp`,
+    `Tools      ${namesOf('tool')}`,
+    `Resources  ${namesOf('resource')}`,
+    `Prompts    ${namesOf('prompt')}`,
     '',
     'Client configuration, over HTTP:',
     clientConfig(overHttp),

@@ -4,3 +4,8 @@ export function matchesText(query: string | null | undefined, fields: readonly s
   const words = (query ?? '').toLowerCase().split(/\s+/);
   return words.every((word) => haystack.includes(word));
 }
+
+/** Those that begin with what was typed, in any case. */
+export function startingWith(typed: string, texts: readonly string[]): string[] {
+  return texts.filter((text) => text.toLowerCase().startsWith(typed.toLowerCase()));
+}

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { StoreModule } from '../store/store.module.js';
+import { CustomerResources } from './customer.resources.js';
 import { CustomerTools } from './customer.tools.js';
 import { CustomersController } from './customers.controller.js';
 import { CustomersService } from './customers.service.js';
@@ -7,7 +8,7 @@ import { CustomersService } from './customers.service.js';
 @Module({
   imports: [StoreModule],
   controllers: [CustomersController],
-  providers: [CustomersService, CustomerTools],
+  providers: [CustomersService, CustomerTools, CustomerResources],
   exports: [CustomersService],
 })
 export class CustomersModule {}

@@ -1,6 +1,6 @@
 import { Injectable, NotFoundException } from '@nestjs/common';
 import { type Page, pageOf } from '../common/page.js';
-import { matchesText } from '../common/text-search.js';
+import { matchesText, startingWith } from '../common/text-search.js';
 import type { Customer } from '../store/customer.js';
 import { CustomersRepository } from '../store/customers.repository.js';
 import type { SearchCustomersDto } from './dto/search-customers.dto.js';
@@ -23,5 +23,13 @@ export class CustomersService {
       throw new NotFoundException(`There is no customer ${id}. Search the customers to find the right id.`);
     }
     return customer;
+  }
+
+  async idsStartingWith(typed: string): Promise<string[]> {
+    const all = await this.customers.findAll();
+    return startingWith(
+      typed,
+      all.map(({ id }) => id),
+    );
   }
 }

@@ -75,6 +75,7 @@ export class TicketTools {
   exportTickets(args: ExportTicketsDto, ctx: McpContext) {
     return this.exports.export(args, async (done, total) => {
       ctx.signal.throwIfAborted();
+      ctx.log.info({ done, total }, 'export');
       await ctx.progress(done, total, `${done} of ${total} tickets`);
     });
   }

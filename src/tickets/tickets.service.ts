@@ -1,6 +1,7 @@
 import { ConflictException, Injectable, NotFoundException } from '@nestjs/common';
 import type { User } from '../auth/user.js';
 import { type Page, pageOf } from '../common/page.js';
+import { startingWith } from '../common/text-search.js';
 import { CustomersService } from '../customers/customers.service.js';
 import type { Customer } from '../store/customer.js';
 import { type Ticket, type TicketComment, TicketStatus } from '../store/ticket.js';
@@ -24,6 +25,15 @@ export class TicketsService {
   async get(id: string): Promise<Ticket & { customer: Customer }> {
     const ticket = found(id, await this.tickets.findById(id));
     return { ...ticket, customer: await this.customers.get(ticket.customerId) };
+  }
+
+  /** The latest updated first. */
+  async idsStartingWith(typed: string): Promise<string[]> {
+    const all = await this.tickets.find();
+    return startingWith(
+      typed,
+      all.map(({ id }) => id),
+    );
   }
 
   async addComment(id: string, { body, internal }: AddCommentDto, author: User): Promise<TicketComment> {

@@ -52,6 +52,8 @@ export const TOOLS = [
   'closeTicket',
   'deleteTicket',
   'exportTickets',
+  'listAttachments',
+  'publishArticle',
 ];
 
 /** The calls of the tool `wait`: when each started, and why the server ended it. */
@@ -114,6 +116,8 @@ export async function cancelWait(client: AnyClient, key: string): Promise<Error>
   return ended;
 }
 
+let articles = 0;
+
 /** Calls every tool of the helpdesk: an open ticket is found, commented, closed and deleted. */
 export async function useEveryTool(client: AnyClient): Promise<void> {
   const call = (name: string, args: Record<string, unknown> = {}) =>
@@ -144,6 +148,18 @@ export async function useEveryTool(client: AnyClient): Promise<void> {
     isError: true,
     content: [{ text: expect.stringContaining(`no ticket ${ticket}`) }],
   });
+  expect((await call('listAttachments', { id: 'T-1289' })).content[1]).toEqual({
+    type: 'resource_link',
+    uri: 'ticket://T-1289/attachments/orders.csv',
+    name: 'orders.csv',
+    mimeType: 'text/csv',
+    size: 93,
+  });
+  // A title can be taken once, and every client of a suite meets the same server.
+  const title = `Articles of client ${++articles}`;
+  expect((await call('publishArticle', { title, body: 'Text' })).content).toMatchObject([
+    { type: 'resource_link', title },
+  ]);
   const [header] = (await call('exportTickets')).content[0]!.text.split('\r\n');
   expect(header).toBe('id,subject,status,priority,customerId,assignee,createdAt,updatedAt');
 }

@@ -1,0 +1,400 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { Module } from '@nestjs/common';
+import { McpModule, McpRegistry, type McpRevision } from 'nest-mcp';
+import { startApp, type RunningApp } from '../support/app.js';
+import { connectV1, connectV2 } from '../support/official-clients.js';
+import { Traffic } from '../support/traffic.js';
+import { modern, modernMessage, openSession, replyOf, textOf, type Json } from '../support/wire.js';
+import { BasicsModule } from './examples/basics.js';
+import { ChangesModule, LocalSet, RunTime, TicketDesk } from './examples/changes.js';
+import { ContentModule } from './examples/content.js';
+import { PromptsModule } from './examples/prompts.js';
+import { ResourcesModule } from './examples/resources.js';
+import { pageOf } from './pages.js';
+import { testATool } from './examples/testing.js';
+import { DOT } from './examples/tickets.js';
+import { TcpTransport, TransportsModule } from './examples/transports.js';
+
+const STAFF = { 'x-staff': 'yes' };
+const traffic = new Traffic();
+const open: RunningApp[] = [];
+
+async function start(root: Parameters<typeof startApp>[0]): Promise<RunningApp> {
+  const running = await startApp(root);
+  open.push(running);
+  return running;
+}
+
+afterAll(async () => {
+  for (const running of open) await running.close();
+  await traffic.verify();
+});
+
+describe('the README', () => {
+  it('tests a tool like a route', () => expect(testATool()).resolves.toBeUndefined());
+
+  it('shows tools, schemas of each kind, a guard and progress', async () => {
+    const { mcp: url } = await start(BasicsModule);
+    const call = async (name: string, args: Json = {}, headers = {}, meta = {}) =>
+      modern(url, 'tools/call', { name, arguments: args, _meta: meta }, headers);
+    const text = async (name: string, args?: Json) => textOf((await call(name, args)).result);
+
+    const { result } = await modern(url, 'server/discover');
+    expect((result['_meta'] as Json)['io.modelcontextprotocol/serverInfo']).toMatchObject({
+      version: '1.2.3',
+    });
+    expect(await text('deleteTicket', { id: 'T-1' })).toBe('Jonas deleted T-1 over http');
+    expect(await text('search', { query: 'login' })).toBe('20 of login');
+    expect(await text('read', { id: 'T-1' })).toBe('Ticket T-1');
+    expect(await text('secret')).toBe('Forbidden resource');
+
+    const found = { status: 'open', region: 'eu' };
+    const mirrored = await call('searchTickets', found, { 'mcp-param-region': 'eu' });
+    expect(mirrored.result['structuredContent']).toEqual({ ...found, limit: 20 });
+    const differing = await call('searchTickets', found, { 'mcp-param-region': 'us' });
+    expect([differing.status, differing.error.code]).toEqual([400, -32020]);
+
+    const { messages } = await call('export', {}, {}, { progressToken: 'p' });
+    expect(messages.map(({ params }) => (params as Json | undefined)?.['progress'])).toEqual([
+      0,
+      1,
+      2,
+      undefined,
+    ]);
+    expect(textOf(messages.at(-1)!['result'] as Json)).toBe('A,B,C');
+  });
+});
+
+describe('docs/resources.md', () => {
+  let url: string;
+  const read = async (uri: string, headers = {}) => modern(url, 'resources/read', { uri }, headers);
+  const contents = async (uri: string, headers = {}) => (await read(uri, headers)).result['contents'];
+
+  beforeAll(async () => {
+    url = (await start(ResourcesModule)).mcp;
+  });
+
+  it('reads a ticket, completes its id, and knows what is not there', async () => {
+    const client = await connectV2(url, 'auto', traffic);
+    const ticket = { id: 'T-1', subject: 'Cannot log in', comments: ['Which browser?', 'Firefox'] };
+    expect((await client.readResource({ uri: 'ticket://T-1' })).contents).toEqual([
+      { uri: 'ticket://T-1', mimeType: 'application/json', text: JSON.stringify(ticket) },
+    ]);
+    const ref = { type: 'ref/resource', uri: 'ticket://{id}' } as const;
+    const { completion } = await client.complete({ ref, argument: { name: 'id', value: 'T-' } });
+    expect(completion).toEqual({ values: ['T-1', 'T-2'], total: 2, hasMore: false });
+    await client.close();
+    expect((await read('ticket://T-9')).error).toMatchObject({ code: -32602, data: { uri: 'ticket://T-9' } });
+    expect((await read('ticket://9')).error.message).toBe(
+      'Invalid arguments for "ticket://9":\n- id: must match the pattern ^T-\\d{1,6}$',
+    );
+  });
+
+  it('has the code of each revision for what is not there', async () => {
+    const session = await openSession(url);
+    const { error } = await session.request('resources/read', { uri: 'ticket://T-9' });
+    expect(error).toMatchObject({ code: -32002, data: { uri: 'ticket://T-9' } });
+  });
+
+  it('gives a file to staff alone, and several contents at once', async () => {
+    const uri = 'ticket://T-1/files/dot.png';
+    expect((await read(uri)).error).toMatchObject({ code: 403, message: 'Forbidden resource' });
+    expect(await contents(uri, STAFF)).toEqual([
+      { uri, mimeType: 'image/png', blob: DOT.toString('base64') },
+    ]);
+    expect(await contents('ticket://T-1/thread')).toEqual([
+      { uri: 'ticket://T-1/comments/0', mimeType: 'text/plain', text: 'Which browser?' },
+      { uri: 'ticket://T-1/comments/1', mimeType: 'text/plain', text: 'Firefox' },
+    ]);
+  });
+
+  it('reads what stands at a fixed address, with its cache hints', async () => {
+    const { result } = await read('docs://handbook');
+    expect(result).toMatchObject({
+      contents: [{ mimeType: 'text/markdown', text: '# Handbook\n\nBe kind first.\n' }],
+      ttlMs: 60_000,
+      cacheScope: 'public',
+    });
+  });
+
+  it('converts and checks the variables of a template', async () => {
+    const text = async (uri: string) => ((await contents(uri)) as [{ text: string }])[0].text;
+    expect(await text('logs://api')).toBe('the last 100 lines of api, level any');
+    expect(await text('logs://api?limit=5&level=error')).toBe('the last 5 lines of api, level error');
+    expect((await read('logs://api?limit=900')).error.message).toContain('- limit: must be at most 500');
+    expect(await text('docs://pages/a/b%20c.md')).toBe('the page at a/b c.md');
+    for (const hostile of ['docs://pages/../b', 'docs://pages/a%2Fb'])
+      expect((await read(hostile)).error).toMatchObject({ code: -32602, data: { uri: hostile } });
+  });
+});
+
+describe('the templates of docs/resources.md', () => {
+  const rows = Array.from(
+    pageOf('docs/resources.md').matchAll(/^\| `(\w+:[^`]+)` +\| `([^`]+)` +\|/gm),
+    ([, template, uri]) => [template!, uri!] as const,
+  );
+
+  it('are six', () => {
+    expect(rows).toHaveLength(6);
+  });
+
+  it.each(rows)('%s matches %s', async (template, uri) => {
+    @Module({ imports: [McpModule.forRoot({ name: 'templates', version: '1.0.0' })] })
+    class Empty {}
+    const running = await startApp(Empty);
+    await running.app.get(McpRegistry).addResource({ uri: template, name: 'shown' }, () => 'found');
+    const { result } = await modern(running.mcp, 'resources/read', { uri });
+    expect(result['contents']).toEqual([{ uri, mimeType: 'text/plain', text: 'found' }]);
+    await running.close();
+  });
+});
+
+describe('docs/prompts.md', () => {
+  it('gives messages, converts texts, completes', async () => {
+    const client = await connectV1((await start(PromptsModule)).mcp, traffic);
+    const get = async (name: string, args: Record<string, string> = {}) =>
+      client.getPrompt({ name, arguments: args });
+    const user = (text: string) => ({ role: 'user', content: { type: 'text', text } });
+    expect((await get('triage', { id: 'T-2', words: '50' })).messages).toEqual([
+      {
+        role: 'user',
+        content: {
+          type: 'resource',
+          resource: {
+            uri: 'ticket://T-2',
+            mimeType: 'application/json',
+            text: '{"id":"T-2","subject":"Invoice is missing","comments":[]}',
+          },
+        },
+      },
+      user('Say how urgent this ticket is. Then draft a friendly reply of at most 50 words.'),
+    ]);
+    await expect(get('triage', { words: 'many' })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('- words: must be an integer'),
+    });
+    expect((await get('hello')).messages).toEqual([user('Which tickets wait for me?')]);
+    const example = await get('example');
+    expect(example.description).toBe('A reply as we like it');
+    expect(example.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect((await get('assign', { agent: 'Maya' })).messages).toEqual([
+      user('Hand the ticket over to Maya.'),
+    ]);
+
+    const complete = async (name: string, argument: string, value: string, filled = {}) =>
+      (
+        await client.complete({
+          ref: { type: 'ref/prompt', name },
+          argument: { name: argument, value },
+          context: { arguments: filled },
+        })
+      ).completion.values;
+    expect(await complete('assign', 'agent', 'Ma')).toEqual(['Maya', 'Mats']);
+    expect(await complete('assign', 'agent', '', { team: 'billing' })).toEqual(['Jonas']);
+    expect(await complete('triage', 'tone', 'fo')).toEqual(['formal']);
+    await client.close();
+  });
+});
+
+describe('content and docs/logging.md', () => {
+  let url: string;
+
+  beforeAll(async () => {
+    url = (await start(ContentModule)).mcp;
+  });
+
+  it('builds blocks, and gives older clients what they know', async () => {
+    const chart = { name: 'chart', arguments: { week: 3 } };
+    const { result } = await modern(url, 'tools/call', chart);
+    expect(result['content']).toEqual([
+      { type: 'text', text: 'Week 3' },
+      {
+        type: 'image',
+        data: DOT.toString('base64'),
+        mimeType: 'image/png',
+        annotations: { audience: ['user'] },
+      },
+      {
+        type: 'resource_link',
+        uri: 'ticket://T-1',
+        name: 'The oldest open ticket',
+        mimeType: 'application/json',
+      },
+    ]);
+    const older = await (await openSession(url, '2025-03-26')).request('tools/call', chart);
+    expect((older.result['content'] as Json[]).map(({ type }) => type)).toEqual(['text', 'image', 'text']);
+  });
+
+  const count = (week: number, meta = {}) => ({ name: 'count', arguments: { week }, _meta: meta });
+  const logged = (messages: Json[]) =>
+    messages
+      .filter(({ method }) => method === 'notifications/message')
+      .map(({ params }) => [(params as Json)['level'], (params as Json)['data']]);
+
+  it('sends a log message where the request asks for its level', async () => {
+    const level = (wanted: string) => ({ 'io.modelcontextprotocol/logLevel': wanted });
+    expect(logged((await modern(url, 'tools/call', count(60))).messages)).toEqual([]);
+    expect(logged((await modern(url, 'tools/call', count(60, level('warning')))).messages)).toEqual([
+      ['warning', 'Week 60 had 120 tickets'],
+    ]);
+    expect(logged((await modern(url, 'tools/call', count(3, level('debug')))).messages)).toEqual([
+      ['debug', { week: 3 }],
+    ]);
+    const { error } = await modern(url, 'tools/call', count(3, level('loud')));
+    expect(error.code).toBe(-32602);
+  });
+
+  it.each<McpRevision>(['2024-11-05', '2025-11-25'])(
+    'sends it in a session of %s that asked',
+    async (revision) => {
+      const session = await openSession(url, revision);
+      await session.notify('notifications/initialized');
+      expect(logged((await session.request('tools/call', count(60))).messages)).toEqual([]);
+      expect((await session.request('logging/setLevel', { level: 'warning' })).result).toEqual({});
+      expect(logged((await session.request('tools/call', count(60))).messages)).toEqual([
+        ['warning', 'Week 60 had 120 tickets'],
+      ]);
+    },
+  );
+});
+
+describe('docs/changes.md', () => {
+  let running: RunningApp;
+  const call = (name: string, args = {}, headers = {}) =>
+    modern(running.mcp, 'tools/call', { name, arguments: args }, headers);
+
+  beforeAll(async () => {
+    running = await start(ChangesModule);
+  });
+
+  it('adds a tool behind its guard, pauses it and brings it back', async () => {
+    const add = (headers = {}) => call('add', { a: 1, b: 2 }, headers);
+    expect((await add(STAFF)).result['content']).toEqual([{ type: 'text', text: '3' }]);
+    expect((await add()).result).toMatchObject({ isError: true, content: [{ text: 'Forbidden resource' }] });
+    const runTime = running.app.get(RunTime);
+    runTime.pause(true);
+    expect((await add(STAFF)).error).toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('"add"'),
+    });
+    runTime.pause(false);
+    expect((await add(STAFF)).result['isError']).toBeUndefined();
+  });
+
+  it('exposes a whole set, each item behind the guard', async () => {
+    expect(running.app.get(LocalSet)).toBeDefined();
+    expect((await call('ping', {}, STAFF)).result['content']).toEqual([{ type: 'text', text: 'pong' }]);
+    for (const name of ['ping', 'now']) expect((await call(name)).result).toMatchObject({ isError: true });
+    expect(
+      running.app
+        .get(McpRegistry)
+        .describe()
+        .map(({ kind, name }) => `${kind} ${name}`),
+    ).toEqual(['tool add', 'tool ping', 'tool now', 'resource ticket']);
+  });
+
+  it('tells a client that listens, also of what happens in another process', async () => {
+    const client = await connectV2(running.mcp, 'auto', traffic);
+    const seen: string[] = [];
+    let look = () => {};
+    client.fallbackNotificationHandler = async ({ method, params }) => {
+      seen.push([method, (params as Json)['uri']].filter(Boolean).join(' '));
+      look();
+    };
+    const until = async (text: string) => {
+      while (!seen.includes(text)) await new Promise<void>((resolve) => (look = resolve));
+    };
+    const subscription = await client.listen({
+      resourcesListChanged: true,
+      resourceSubscriptions: ['ticket://T-1', 'ticket://T-2'],
+    });
+    await running.app.get(TicketDesk).close('T-1');
+    await until('notifications/resources/updated ticket://T-1');
+    const runTime = running.app.get(RunTime);
+    await runTime.publish('reset', '# Reset');
+    await until('notifications/resources/list_changed');
+    expect((await client.readResource({ uri: 'kb://articles/reset' })).contents[0]).toMatchObject({
+      text: '# Reset',
+    });
+    await runTime.publish('reset', '# Again');
+    expect((await client.readResource({ uri: 'kb://articles/reset' })).contents[0]).toMatchObject({
+      text: '# Again',
+    });
+    expect(runTime.withdraw('reset')).toBe(true);
+    expect((await client.listResources()).resources).toEqual([]);
+
+    const other = await start(ChangesModule);
+    await other.app.get(TicketDesk).close('T-2');
+    await until('notifications/resources/updated ticket://T-2');
+    await subscription.close();
+    await client.close();
+  });
+
+  it('answers a request to listen by a stream that begins with what is honoured', async () => {
+    const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' };
+    const notifications = {
+      toolsListChanged: true,
+      promptsListChanged: true,
+      resourceSubscriptions: ['no://1'],
+    };
+    const response = await traffic.fetch(running.mcp, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify(modernMessage('subscriptions/listen', { notifications }, 7)),
+    });
+    await running.close();
+    open.splice(open.indexOf(running), 1);
+    const { messages } = await replyOf(response);
+    const _meta = { 'io.modelcontextprotocol/subscriptionId': 7 };
+    expect(messages[0]).toEqual({
+      jsonrpc: '2.0',
+      method: 'notifications/subscriptions/acknowledged',
+      params: { notifications: { toolsListChanged: true }, _meta },
+    });
+    expect(messages.at(-1)).toMatchObject({ id: 7, result: { _meta } });
+  });
+});
+
+describe('docs/transports.md', () => {
+  it('serves both eras over TCP, and cancels what a client leaves behind', async () => {
+    const { app } = await start(TransportsModule);
+    const { server } = app.get(TcpTransport);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const ask = async (messages: Json[]): Promise<Json[]> => {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      const answers: Json[] = [];
+      const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+      for (const message of messages) {
+        socket.write(`${JSON.stringify(message)}\n`);
+        if ('id' in message) answers.push(JSON.parse((await lines.next()).value as string) as Json);
+      }
+      socket.destroy();
+      return answers;
+    };
+    const whoAmI = { name: 'whoAmI', arguments: {} };
+    const [answer] = await ask([modernMessage('tools/call', whoAmI)]);
+    traffic.observe(answer, '2026-07-28', 'tools/call');
+    expect(answer!['result']).toMatchObject({
+      content: [{ text: 'the local user in 2026-07-28, over memory' }],
+    });
+
+    const clientInfo = { name: 'test', version: '1' };
+    const initialize = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+    const [welcome, called] = await ask([
+      { jsonrpc: '2.0', id: 1, method: 'initialize', params: initialize },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      { jsonrpc: '2.0', id: 2, method: 'tools/call', params: whoAmI },
+    ]);
+    traffic.observe(welcome, '2025-06-18', 'initialize');
+    traffic.observe(called, '2025-06-18', 'tools/call');
+    expect(called!['result']).toMatchObject({
+      content: [{ text: 'the local user in 2025-06-18, over memory' }],
+    });
+  });
+});
