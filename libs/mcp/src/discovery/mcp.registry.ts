@@ -84,7 +84,7 @@ export class McpRegistry {
   ) {}
 
   /**
-   * @internal Registers what is decorated, then what was added before, once, at start.
+   * @internal Registers what is decorated, and readies what was added before, once, at start.
    * @param announce told of every later change
    */
   async start(activator: HandlerActivator, announce: (change: McpChange) => void): Promise<void> {

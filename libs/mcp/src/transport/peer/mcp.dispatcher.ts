@@ -93,6 +93,7 @@ function outletOf(peer: McpPeer, onBroken: () => void): PeerOutlet {
       await waiting;
       waiting = undefined;
     },
+    send: (message) => void send(message),
     notify: (message) => void send(message),
   };
 }

@@ -24,7 +24,9 @@ import { McpStdioRequest, type McpStdioRequestOptions } from './stand-in.request
 export interface PeerOutlet {
   /** Sends what may be lost, before an answer: dropped while the client does not read. Resolves when there is room. */
   readonly emit: (message: string) => Promise<void>;
-  /** Sends what changed. */
+  /** Sends what must not be lost. */
+  readonly send: (message: string) => void;
+  /** Sends what changed; may be lost to a client that leaves too much unread. */
   readonly notify: (message: string) => void;
 }
 
@@ -170,7 +172,7 @@ export class PeerChannel extends Channel {
     const { settings } = this.server;
     const { transport, caller, request: options } = this.identity;
     const stand = new McpStdioRequest(options, request.source.value, transport);
-    const { emit, notify } = this.outlet;
+    const { emit } = this.outlet;
     return {
       transport,
       era,
@@ -182,8 +184,17 @@ export class PeerChannel extends Channel {
       response: undefined,
       callerOf: () => caller ?? settings.callerOf(stand),
       emit,
-      listen: era === 'modern' ? () => notify : undefined,
+      listen: era === 'modern' ? () => this.listening() : undefined,
     };
+  }
+
+  /** What a subscription sends by: its acknowledgement, which comes first, is never lost. */
+  private listening(): (message: string) => void {
+    let send = (message: string) => {
+      send = this.outlet.notify;
+      this.outlet.send(message);
+    };
+    return (message) => send(message);
   }
 
   private get wantsNullId(): boolean {

@@ -29,6 +29,7 @@ export async function serveStreams(
     { transport: 'stdio', request: stand },
     {
       emit: (message) => writer.emit(message),
+      send: (message) => void writer.write(message),
       // A client that does not read hears of no further changes until it does: they would fill the memory.
       notify: (message) => void (writer.buffered <= limits.streamBuffer && writer.write(message)),
     },
