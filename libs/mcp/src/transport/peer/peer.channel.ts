@@ -184,12 +184,12 @@ export class PeerChannel extends Channel {
       response: undefined,
       callerOf: () => caller ?? settings.callerOf(stand),
       emit,
-      listen: era === 'modern' ? () => this.listening() : undefined,
+      listen: era === 'modern' ? () => this.subscriptionSender() : undefined,
     };
   }
 
   /** What a subscription sends by: its acknowledgement, which comes first, is never lost. */
-  private listening(): (message: string) => void {
+  private subscriptionSender(): (message: string) => void {
     let send = (message: string) => {
       send = this.outlet.notify;
       this.outlet.send(message);
