@@ -44,6 +44,8 @@ const dispatcher = new Dispatcher(
     ['busy', method(() => ({ error: { code: -32600, message: 'later' }, busy: true }))],
     ['gone', method(() => undefined)],
     ['own', method(() => Promise.reject(new McpError(4001, 'closed', { until: '18:00' })))],
+    ['gone resource', method(() => Promise.reject(new McpError(-32002, 'gone', { uri: 'a://1' })))],
+    ['url needed', method(() => Promise.reject(new McpError(-32042, 'open this first')))],
     ['cycle', method(() => Promise.reject(new McpError(4001, 'closed', CYCLE)))],
     [
       'crash',
@@ -118,6 +120,17 @@ describe('Dispatcher', () => {
     });
     expect(faults).toEqual([]);
   });
+
+  it.each([
+    ['gone resource', -32002, -32602],
+    ['url needed', -32042, -32600],
+  ])(
+    'S-017: sends the code of "%s", %i, as %i in 2026-07-28, which has no such code',
+    async (name, own, sent) => {
+      expect((await dispatch(name, 'legacy'))?.error?.code).toBe(own);
+      expect((await dispatch(name, 'modern'))?.error?.code).toBe(sent);
+    },
+  );
 
   it('never rejects: an McpError whose data JSON cannot carry becomes the fixed text', async () => {
     expect((await dispatch('cycle'))?.error).toEqual({ code: -32603, message: 'Internal error in cycle' });

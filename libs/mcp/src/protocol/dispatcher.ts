@@ -1,5 +1,6 @@
 import type { CallOrigin } from './call-context.js';
 import type { CallLifetime } from './call-lifetime.js';
+import { ErrorCode } from './error-codes.js';
 import type { Channel } from './in-flight.js';
 import { errorMessage, resultMessage, type RequestMessage, type RpcError } from './json-rpc.js';
 import { McpError } from './mcp-error.js';
@@ -58,7 +59,9 @@ export class Dispatcher {
       try {
         answer = await method.answer(delivery);
       } catch (fault) {
-        answer = { error: McpError.is(fault) ? rpcError(fault) : this.onFault(fault, request.method) };
+        answer = {
+          error: McpError.is(fault) ? errorFor(fault, origin.era) : this.onFault(fault, request.method),
+        };
       }
     }
     if (!answer) return undefined;
@@ -76,6 +79,19 @@ export class Dispatcher {
       return { message: errorMessage(id, masked), error: masked, busy: false };
     }
   }
+}
+
+/** Codes that 2026-07-28 forbids to send, with those that say the same there. Source: Base Protocol, Error Codes. */
+const WITHDRAWN: Readonly<Record<number, number>> = {
+  [ErrorCode.ResourceNotFound]: ErrorCode.InvalidParams,
+  [-32042]: ErrorCode.InvalidRequest,
+};
+
+/** An error as a client of that era may get it, also one that an application chose by its code. */
+function errorFor(thrown: McpError, era: McpEra): RpcError {
+  const error = rpcError(thrown);
+  const code = era === 'modern' ? WITHDRAWN[error.code] : undefined;
+  return code === undefined ? error : { ...error, code };
 }
 
 /** The wire form of a thrown `McpError`. */
