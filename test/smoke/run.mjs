@@ -3,7 +3,17 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -77,7 +87,69 @@ async function usePackage() {
   process.stdout.write('package: the same names in ESM and CommonJS, a tool called from CommonJS\n');
 }
 
+/** The packed package, compiled into a strict application of either module system that checks its declarations too. */
+async function compilePackage() {
+  const folder = mkdtempSync(`${tmpdir()}/nest-mcp-`);
+  try {
+    const packed = run('npm', ['pack', '--json', '--pack-destination', folder], `${ROOT}/libs/mcp`);
+    const [{ filename, files }] = JSON.parse(packed);
+    assert.deepEqual(
+      files.filter(({ path }) => path.endsWith('.map')),
+      [],
+    );
+    run('tar', ['-xzf', filename], folder);
+    mkdirSync(`${folder}/node_modules`);
+    for (const name of readdirSync(`${ROOT}/node_modules`))
+      if (name !== 'nest-mcp') symlinkSync(`${ROOT}/node_modules/${name}`, `${folder}/node_modules/${name}`);
+    symlinkSync(`${folder}/package`, `${folder}/node_modules/nest-mcp`);
+    const compiled = ['module', 'commonjs'].map((type) => compile(`${folder}/${type}`, type));
+    for (const { code, printed } of await Promise.all(compiled)) assert.equal(code, 0, printed);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  passed++;
+  process.stdout.write('package: its declarations hold in a strict application, in ESM and in CommonJS\n');
+}
+
+/** Every option that a strict application may have on; the declarations of all packages are checked. */
+const STRICT = {
+  module: 'nodenext',
+  target: 'es2023',
+  lib: ['es2023'],
+  types: ['node'],
+  strict: true,
+  skipLibCheck: false,
+  declaration: true,
+  experimentalDecorators: true,
+  emitDecoratorMetadata: true,
+  noUncheckedIndexedAccess: true,
+  outDir: 'dist',
+  rootDir: '.',
+};
+
+async function compile(folder, type) {
+  mkdirSync(folder);
+  copyFileSync(`${ROOT}/test/smoke/consumer.ts`, `${folder}/consumer.ts`);
+  writeFileSync(`${folder}/package.json`, JSON.stringify({ type }));
+  writeFileSync(
+    `${folder}/tsconfig.json`,
+    JSON.stringify({ compilerOptions: STRICT, files: ['consumer.ts'] }),
+  );
+  const child = spawn(process.execPath, [`${ROOT}/node_modules/typescript/bin/tsc`, '-p', folder]);
+  let printed = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => (printed += text));
+  const [code] = await once(child, 'close');
+  return { code, printed };
+}
+
+function run(command, args, cwd) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  return stdout;
+}
+
 await usePackage();
+await compilePackage();
 const server = await start(await freePort());
 try {
   const [http, stdio] = await server.configurations;

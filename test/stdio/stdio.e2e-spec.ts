@@ -8,6 +8,7 @@ import {
   type ExceptionFilter,
   type ExecutionContext,
   ForbiddenException,
+  type INestApplication,
   Injectable,
   Logger,
   Module,
@@ -15,6 +16,7 @@ import {
   type PipeTransform,
   type Type,
 } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
 import { map, type Observable } from 'rxjs';
 import {
   McpContext,
@@ -974,6 +976,43 @@ describe("the application's own", () => {
       configure: () => Promise.reject(new Error('configured badly')),
     });
     await expect(failing).rejects.toThrow('configured badly');
+  });
+
+  it.each<[string, McpStdioOptions['configure']]>([
+    ['the whole application', (app: INestApplication) => void app.useGlobalInterceptors(new Exclaim())],
+    [
+      'a part of it',
+      (app: Pick<INestApplication, 'useGlobalInterceptors'>) => void app.useGlobalInterceptors(new Exclaim()),
+    ],
+    [
+      'an application of an adapter, which it passes on',
+      async (app: NestExpressApplication) => app.useGlobalInterceptors(new Exclaim()) as never,
+    ],
+  ])('`configure` may be a function that takes %s', async (_, shared) => {
+    const client = serve({}, { configure: shared });
+    expect(resultText(await client.modern(1, 'tools/call', call('echo', { text: 'hi' })))).toBe('hi!');
+    await everything(client);
+  });
+
+  it.each<[string, (app: NestExpressApplication) => unknown]>([
+    ['setGlobalPrefix', (app) => app.setGlobalPrefix('api')],
+    ['enableCors', (app) => app.enableCors()],
+    ['use', (app) => app.use(() => undefined)],
+    ['useStaticAssets', (app) => app.useStaticAssets('public')],
+    ['getHttpAdapter', (app) => app.getHttpAdapter()],
+  ])('`configure` is told that stdio has no %s, and what to do', async (name, set) => {
+    const failing = serveMcpOverStdio(stdioApp(), {
+      input: new PassThrough(),
+      output: new PassThrough(),
+      configure: (app: NestExpressApplication) => void set(app),
+    });
+    await expect(failing).rejects.toThrow(
+      new TypeError(
+        `serveMcpOverStdio(): configure uses app.${name}, which an application on stdio does not have: keep what ` +
+          'only the HTTP application needs out of the function that both share. Here are useGlobalGuards, ' +
+          'useGlobalPipes, useGlobalInterceptors, useGlobalFilters, useLogger, get',
+      ),
+    );
   });
 });
 

@@ -8,6 +8,10 @@ export type {
   McpSessionOptions,
 } from './mcp.options.js';
 export { McpRegistry, type McpAdded, type McpExposable, type McpExposed } from './discovery/mcp.registry.js';
+export type {
+  AddedGuard as McpAddedGuard,
+  AddedHandler as McpAddedHandler,
+} from './discovery/added.handlers.js';
 export { InjectMcpRegistry } from './discovery/inject-registry.js';
 export { McpBootException } from './mcp.exceptions.js';
 
@@ -28,13 +32,19 @@ export { McpContext, type McpCaller, type McpTransport } from './protocol/call-c
 export type { McpClientLog, McpLogLevel } from './protocol/client-log.js';
 export { content, type McpContentOptions, type McpLinkOptions } from './protocol/content-builders.js';
 export type {
+  AudioBlock as McpAudioBlock,
   ContentBlock as McpContentBlock,
+  ImageBlock as McpImageBlock,
   PromptMessage as McpPromptMessage,
+  ResourceBlock as McpResourceBlock,
   ResourceContents as McpResourceContents,
+  ResourceLinkBlock as McpResourceLinkBlock,
+  TextBlock as McpTextBlock,
 } from './protocol/content.js';
+export type { ClientInfo as McpClientInfo } from './protocol/request-meta.js';
 export { McpExecutionContext, type McpHandlerKind } from './execution/mcp-execution-context.js';
 export { McpError } from './protocol/mcp-error.js';
-export { McpEventBus, type McpChange } from './protocol/changes.js';
+export { McpEventBus, type ListKind as McpListKind, type McpChange } from './protocol/changes.js';
 export type { McpAnnotations, McpCacheHints, McpIcon } from './protocol/descriptors.js';
 export type { McpEra, McpRevision } from './protocol/versions.js';
 

@@ -35,6 +35,8 @@ import { createEndpointController, decorate, undecorator } from './transport/htt
 const DEFAULT_PATH = 'mcp';
 const NO_FACTORY =
   "is required: McpModule.forRootAsync({ useFactory: () => ({ name: 'my-api', version: '1.0.0' }) })";
+const MISPLACED_PATH =
+  "stands beside the factory, which runs too late for it: McpModule.forRootAsync({ path: 'mcp', useFactory })";
 const ENDPOINT = Symbol.for('nest-mcp:endpoint-class');
 
 /**
@@ -68,12 +70,16 @@ export class McpModule implements NestModule, OnApplicationBootstrap {
 
   /** With options that a factory makes from other providers, for example a config service. */
   static forRootAsync(given: McpModuleAsyncOptions): DynamicModule {
-    const { path, imports, inject, useFactory } = given ?? {};
+    const { path, imports, inject, useFactory, ...unknown } = given ?? {};
+    const [name] = Object.keys(unknown);
+    if (name !== undefined)
+      throw new InvalidOptionException(name, 'is unknown; known are path, imports, inject, useFactory');
     const endpoint = createEndpointController(path ?? DEFAULT_PATH, []);
     const undecorate = undecorator(endpoint);
     const make = async (...deps: unknown[]): Promise<McpModuleOptions> => {
       if (typeof useFactory !== 'function') throw new InvalidOptionException('useFactory', NO_FACTORY);
       const options = await useFactory(...(deps as never[]));
+      if ('path' in (options ?? {})) throw new InvalidOptionException('path', MISPLACED_PATH);
       undecorate();
       decorate(endpoint, options?.http?.decorators ?? []);
       return options;

@@ -86,7 +86,7 @@ export function settingsOf(options: McpModuleOptions): McpSettings {
     responses: oneOf('http.responses', http.responses, ['auto', 'json']),
     allowedHosts: new Set((http.allowedHosts ?? []).map(hostName)),
     allowedOrigins: new Set((http.allowedOrigins ?? []).map(originOf)),
-    callerOf: caller ? checkedCaller(caller) : defaultCaller,
+    callerOf: caller === undefined ? defaultCaller : checkedCaller(caller),
   };
 }
 
@@ -238,6 +238,11 @@ function checkIcons(icons: unknown): void {
 
 /** What is no caller would leave sessions unbound. */
 function checkedCaller(caller: (request: unknown) => McpCaller | undefined): McpSettings['callerOf'] {
+  if (typeof caller !== 'function')
+    throw new InvalidOptionException(
+      'caller',
+      'must be a function: (request) => ({ id: request.user.name })',
+    );
   return (request) => {
     const found: unknown = caller(request);
     if (found === undefined || found === null) return undefined;

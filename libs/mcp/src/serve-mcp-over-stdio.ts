@@ -1,4 +1,12 @@
-import { Inject, Module, type DynamicModule, type OnModuleInit, type Type } from '@nestjs/common';
+import {
+  Inject,
+  Logger,
+  Module,
+  type DynamicModule,
+  type INestApplication,
+  type OnModuleInit,
+  type Type,
+} from '@nestjs/common';
 import { ApplicationConfig, ModuleRef, NestFactory } from '@nestjs/core';
 import { ModuleImportException } from './discovery/boot.exceptions.js';
 import { McpServer } from './server/mcp.server.js';
@@ -6,19 +14,22 @@ import { guardStdout } from './transport/stdio/stdout-guard.js';
 import { serveStreams } from './transport/stdio/stdio.transport.js';
 import type { McpStdioRequestOptions } from './transport/peer/stand-in.request.js';
 
-/** What `configure` may set: the part of a Nest application that has a meaning without HTTP. @publicApi */
-export interface McpStdioApp {
-  useGlobalGuards(...guards: unknown[]): this;
-  useGlobalPipes(...pipes: unknown[]): this;
-  useGlobalInterceptors(...interceptors: unknown[]): this;
-  useGlobalFilters(...filters: unknown[]): this;
-  get<T>(token: Type<T> | string | symbol): T;
-}
+/**
+ * What `configure` may use: the part of a Nest application that has a meaning without HTTP and while it starts.
+ * @publicApi
+ */
+export type McpStdioApp = Pick<
+  INestApplication,
+  'useGlobalGuards' | 'useGlobalPipes' | 'useGlobalInterceptors' | 'useGlobalFilters' | 'useLogger' | 'get'
+>;
 
 /** @publicApi */
 export interface McpStdioOptions {
-  /** The same function that configures the HTTP application: global guards, pipes, interceptors, filters. */
-  configure?: (app: McpStdioApp) => void | Promise<void>;
+  /**
+   * The same function that configures the HTTP application: global guards, pipes, interceptors, filters. It may take
+   * an `INestApplication`; what only an HTTP application has, such as `enableCors`, throws a TypeError here.
+   */
+  configure?(app: McpStdioApp): void | Promise<void>;
   /** What guards see as the request: headers, for example a token from the environment, and user. */
   request?: McpStdioRequestOptions;
   /** Default `process.stdin`. */
@@ -47,7 +58,7 @@ export async function serveMcpOverStdio(
   const isProcess = options.input === undefined && options.output === undefined;
   const stdout = options.output === undefined ? guardStdout() : undefined;
   const output = stdout ? guardedOutput(stdout.write) : options.output!;
-  const root = rootModule(appModule, options.configure ?? (() => undefined));
+  const root = rootModule(appModule, options);
   try {
     const app = await NestFactory.createApplicationContext(root, { abortOnError: false });
     if (isProcess) app.enableShutdownHooks();
@@ -84,10 +95,7 @@ function serverOf(app: { get(token: typeof McpServer, options: { strict: boolean
  * Wraps the application so that `configure` runs when every provider is there and before any handler is
  * bound to its guards: a standalone context would be initialised before anyone could configure it.
  */
-function rootModule(
-  appModule: Type | DynamicModule,
-  configure: (app: McpStdioApp) => void | Promise<void>,
-): Type {
+function rootModule(appModule: Type | DynamicModule, options: McpStdioOptions): Type {
   @Module({ imports: [appModule] })
   class McpStdioRoot implements OnModuleInit {
     constructor(
@@ -96,19 +104,32 @@ function rootModule(
     ) {}
 
     async onModuleInit(): Promise<void> {
-      const { config, moduleRef } = this;
-      const app: McpStdioApp = {
-        useGlobalGuards: (...guards) => (config.useGlobalGuards(...(guards as never[])), app),
-        useGlobalPipes: (...pipes) => (config.useGlobalPipes(...(pipes as never[])), app),
-        useGlobalInterceptors: (...interceptors) => (
-          config.useGlobalInterceptors(...(interceptors as never[])),
-          app
-        ),
-        useGlobalFilters: (...filters) => (config.useGlobalFilters(...(filters as never[])), app),
-        get: (token) => moduleRef.get(token, { strict: false }),
-      };
-      await configure(app);
+      await options.configure?.(stdioApp(this.config, this.moduleRef));
     }
   }
   return McpStdioRoot;
+}
+
+/** Stands in for the application, which does not exist yet. */
+function stdioApp(config: ApplicationConfig, moduleRef: ModuleRef): McpStdioApp {
+  const members: Record<keyof McpStdioApp, (...given: never[]) => unknown> = {
+    useGlobalGuards: (...guards) => (config.useGlobalGuards(...guards), app),
+    useGlobalPipes: (...pipes) => (config.useGlobalPipes(...pipes), app),
+    useGlobalInterceptors: (...interceptors) => (config.useGlobalInterceptors(...interceptors), app),
+    useGlobalFilters: (...filters) => (config.useGlobalFilters(...filters), app),
+    useLogger: (logger) => Logger.overrideLogger(logger),
+    get: (token, options?: object) => moduleRef.get(token, { strict: false, ...options }),
+  };
+  const app = new Proxy(members, {
+    get: (target, name) => {
+      // A promise that is resolved with the application looks for its `then`.
+      if (name in target || typeof name === 'symbol' || name === 'then')
+        return Reflect.get(target, name) as unknown;
+      throw new TypeError(
+        `serveMcpOverStdio(): configure uses app.${name}, which an application on stdio does not have: keep what ` +
+          `only the HTTP application needs out of the function that both share. Here are ${Object.keys(members).join(', ')}`,
+      );
+    },
+  }) as unknown as McpStdioApp;
+  return app;
 }

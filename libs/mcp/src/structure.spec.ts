@@ -310,8 +310,14 @@ describe('the public API', () => {
     );
     expect(index).not.toMatch(/export \*/);
     expect(exported.toSorted()).toEqual([
+      'AddedGuard as McpAddedGuard',
+      'AddedHandler as McpAddedHandler',
+      'AudioBlock as McpAudioBlock',
+      'ClientInfo as McpClientInfo',
       'ContentBlock as McpContentBlock',
+      'ImageBlock as McpImageBlock',
       'JsonSchema',
+      'ListKind as McpListKind',
       'McpAdded',
       'McpAnnotations',
       'McpCacheHints',
@@ -346,7 +352,10 @@ describe('the public API', () => {
       'McpToolOptions',
       'McpTransport',
       'PromptMessage as McpPromptMessage',
+      'ResourceBlock as McpResourceBlock',
       'ResourceContents as McpResourceContents',
+      'ResourceLinkBlock as McpResourceLinkBlock',
+      'TextBlock as McpTextBlock',
     ]);
   });
 });

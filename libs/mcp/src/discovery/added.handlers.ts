@@ -4,8 +4,12 @@ import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { Module } from '@nestjs/core/injector/module.js';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { ARGS_METADATA, CONTEXT_METADATA } from '../decorators/metadata-keys.js';
-import type { McpContext } from '../protocol/call-context.js';
-import { UnknownGuardException, UnprotectedHandlerException } from './boot.exceptions.js';
+import { McpContext } from '../protocol/call-context.js';
+import {
+  UnknownGuardException,
+  UnprotectedHandlerException,
+  UnusableHandlerException,
+} from './boot.exceptions.js';
 import type { HandlerLocation } from './registration.js';
 
 /** A handler that is added at run time. Its first argument is what the caller sent, validated. */
@@ -44,6 +48,7 @@ export class AddedHandlers {
   ) {}
 
   locate(handler: AddedHandler, { guards, where, takesArguments, marked = handler }: Added): AddedLocation {
+    if (typeof marked !== 'function') throw new UnusableHandlerException(where, marked);
     const call = handler as (args: unknown, ctx: McpContext) => unknown;
     class McpAddedHandler {}
     const method: HandlerLocation['method'] = takesArguments
@@ -55,12 +60,15 @@ export class AddedHandlers {
       Reflect.defineMetadata(key, Reflect.getMetadata(key, marked), method);
     if (takesArguments) Reflect.defineMetadata(ARGS_METADATA, 0, McpAddedHandler, METHOD);
     Reflect.defineMetadata(CONTEXT_METADATA, takesArguments ? 1 : 0, McpAddedHandler, METHOD);
-    const made = guards.map((guard) => {
+    const types = takesArguments ? [Object, McpContext] : [McpContext];
+    Reflect.defineMetadata('design:paramtypes', types, McpAddedHandler.prototype, METHOD);
+    const own = (Reflect.getMetadata(GUARDS_METADATA, method) ?? []) as AddedGuard[];
+    const made = [...own, ...guards].map((guard) => {
       assertGuard(guard, where);
       return typeof guard === 'function' ? this.guardOf(guard, where) : { guard };
     });
-    const own = (Reflect.getMetadata(GUARDS_METADATA, method) ?? []) as unknown[];
-    Reflect.defineMetadata(GUARDS_METADATA, [...own, ...made.map(({ guard }) => guard)], method);
+    const judges = made.map(({ guard }) => guard);
+    Reflect.defineMetadata(GUARDS_METADATA, judges, method);
     const [moduleKey, host] = this.ownModule();
     const instance = new McpAddedHandler();
     const wrapper = new InstanceWrapper({

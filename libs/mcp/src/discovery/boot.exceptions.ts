@@ -82,6 +82,13 @@ export class UnknownCompletionTargetException extends McpBootException {
   }
 }
 
+/** What is added at run time as a handler cannot be called. */
+export class UnusableHandlerException extends McpBootException {
+  constructor(where: string, handler: unknown) {
+    super(`${where}: its handler is ${handler === null ? 'null' : typeof handler}: give a function`);
+  }
+}
+
 /** A guard of a handler that is added at run time cannot be had. */
 export class UnknownGuardException extends McpBootException {
   constructor(where: string, guard: string, cause: unknown) {

@@ -9,7 +9,7 @@ function catalogOf() {
   let changes = 0;
   const catalog = new Catalog<string, never>('tool', () => void changes++);
   const reserve = (key: string, replaces = false) =>
-    catalog.reserve({ key, label: key, place: `the place of ${key}` }, replaces);
+    catalog.reserve({ key, label: key, place: `the place of ${key}` }, replaces ? 'replace' : 'new');
   const add = (key: string, value = key, replaces = false) => reserve(key, replaces).settle(item(value));
   const listed = () => [...catalog.exposed()].map(({ registration }) => registration);
   return { catalog, reserve, add, listed, changes: () => changes };
@@ -116,5 +116,19 @@ describe('Catalog', () => {
     reserve('d');
     catalog.setEnabled('b', false);
     expect(catalog.namesOf((registration) => registration === 'x')).toEqual(['a', 'b']);
+  });
+
+  it('gives a name that was to be replaced before it was declared to who asked for it', () => {
+    const { catalog, reserve, listed } = catalogOf();
+    const replacement = reserve('a', true);
+    const declared = catalog.reserve({ key: 'a', label: 'a', place: 'the class' }, 'declared');
+    expect(declared.settle(item('declared'))).toBe(true);
+    replacement.settle(item('replacement'));
+    expect(listed()).toEqual(['replacement']);
+    expect(() => catalog.reserve({ key: 'b', label: 'b', place: 'the class' }, 'declared')).not.toThrow();
+    reserve('c');
+    expect(() => catalog.reserve({ key: 'c', label: 'c', place: 'the class' }, 'declared')).toThrow(
+      DuplicateHandlerException,
+    );
   });
 });

@@ -18,7 +18,12 @@ interface Entry<Registration, Result> {
   turn: number;
   /** Reservations that are neither settled nor given back. */
   pending: number;
+  /** Somebody asked for the name to take it from whoever has it. */
+  isTaking: boolean;
 }
+
+/** How a name is asked for: for something new, in place of what has it, or for what the application declares. */
+export type Claim = 'new' | 'replace' | 'declared';
 
 /** A name that is taken for something which is still being made. */
 export interface Reservation<Registration, Result> {
@@ -53,10 +58,12 @@ export class Catalog<Registration, Result> {
   /** @throws DuplicateHandlerException */
   reserve(
     { key: name, label, place: where }: Pick<Draft<Registration>, 'key' | 'label' | 'place'>,
-    replaces = false,
+    claim: Claim = 'new',
   ): Reservation<Registration, Result> {
     const taken = this.entries.get(name);
-    if (taken && !replaces)
+    // What is declared comes first, however late it is found: who asked to replace it before the start wins.
+    const isBeaten = claim === 'declared' && taken?.isTaking === true;
+    if (taken && claim !== 'replace' && !isBeaten)
       throw new DuplicateHandlerException(this.kind, label, taken.where, where, taken.label);
     const entry: Entry<Registration, Result> = taken ?? {
       where,
@@ -65,10 +72,12 @@ export class Catalog<Registration, Result> {
       isEnabled: true,
       turn: 0,
       pending: 0,
+      isTaking: false,
     };
     if (!taken) this.entries.set(name, entry);
     entry.pending++;
-    const turn = ++this.turns;
+    entry.isTaking ||= claim === 'replace';
+    const turn = isBeaten ? 0 : ++this.turns;
     const isHeld = () => this.entries.get(name) === entry;
     return {
       settle: (exposed) => {

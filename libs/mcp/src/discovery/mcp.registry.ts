@@ -6,13 +6,15 @@ import type { ListKind, McpChange } from '../protocol/changes.js';
 import type { CompletionResult, PromptResult, ReadResult, ToolResult } from '../protocol/content.js';
 import { isUri } from '../protocol/uri.js';
 import { AddedHandlers, type AddedGuard, type AddedHandler } from './added.handlers.js';
-import { Catalog, type Exposed } from './catalog.js';
+import { UnprotectedHandlerException } from './boot.exceptions.js';
+import { Catalog, type Claim, type Exposed } from './catalog.js';
 import { assertTarget } from './completion.targets.js';
 import { HandlerExplorer, type FoundHandler } from './handler.explorer.js';
+import { OptionChecks } from './option.checks.js';
 import { Placement, type Activate, type Prepared } from './placement.js';
 import { CompletionRegistrar } from './registrars/completion.registrar.js';
-import { PromptRegistrar } from './registrars/prompt.registrar.js';
-import { ResourceRegistrar } from './registrars/resource.registrar.js';
+import { PROMPT_OPTIONS, PromptRegistrar } from './registrars/prompt.registrar.js';
+import { RESOURCE_OPTIONS, ResourceRegistrar } from './registrars/resource.registrar.js';
 import { TOOL_OPTIONS, ToolRegistrar } from './registrars/tool.registrar.js';
 import type {
   CompletionRegistration,
@@ -42,7 +44,7 @@ export interface McpAdded {
 }
 
 /** One item of a set that is exposed as a whole. Members that no tool has are left alone. @publicApi */
-export type McpExposable = McpToolOptions & { name: string; handler: AddedHandler };
+export type McpExposable = McpToolOptions & { name: string; handler: AddedHandler; guards?: AddedGuard[] };
 
 /**
  * What this server exposes, at run time: tools, resources and prompts are added, replaced, removed and disabled, and
@@ -71,6 +73,8 @@ export class McpRegistry {
   /** @internal */
   readonly completions = new Catalog<CompletionRegistration, CompletionResult>('completion');
   private readonly placement = new Placement();
+  /** What was said of names before they were known; nothing once they are. */
+  private early: (() => void)[] | undefined = [];
   private announce: ((change: McpChange) => void) | undefined;
 
   /** @internal */
@@ -91,6 +95,9 @@ export class McpRegistry {
     this.placement.start(activator);
     for (const found of this.explorer.findHandlers()) await this.discover(found);
     this.placement.placeWaiting();
+    const early = this.early?.splice(0) ?? [];
+    this.early = undefined;
+    for (const work of early) work();
     for (const { registration } of this.completions.exposed()) assertTarget(registration, this);
     this.announce = announce;
   }
@@ -102,43 +109,42 @@ export class McpRegistry {
    * rejects with one where a schema or a guard turns out to be of no use
    */
   addTool(options: McpToolOptions & McpAdded, handler: AddedHandler): Promise<void> {
-    const { replace, guards, ...tool } = options;
-    return this.placement.place(TOOL, this.tools, [this.addedTool(tool, handler, { guards })], replace);
+    const { claim, guards, rest } = addedOf('tool', options, TOOL_OPTIONS);
+    return this.placement.place(TOOL, this.tools, [this.addedTool(rest, handler, { guards })], claim);
   }
 
   /** Adds a resource, or with braces in the address a template of resources; see `addTool`. */
   addResource(options: McpResourceOptions & McpAdded, handler: AddedHandler): Promise<void> {
-    const { replace, guards = [], ...resource } = options;
-    const where = `McpRegistry.addResource(${JSON.stringify(resource.name)})`;
+    const { claim, guards, where, rest: resource } = addedOf('resource', options, RESOURCE_OPTIONS);
     const takesArguments = /[{}]/.test(resource.uri);
     const { location, prepare } = this.added.locate(handler, { guards, where, takesArguments });
     const draft = this.resourceRegistrar.draft(location, named(resource));
-    return this.placement.place(RESOURCE, this.resources, [{ draft, prepare }], replace);
+    return this.placement.place(RESOURCE, this.resources, [{ draft, prepare }], claim);
   }
 
   /** Adds a prompt; see `addTool`. */
   addPrompt(options: McpPromptOptions & McpAdded, handler: AddedHandler): Promise<void> {
-    const { replace, guards = [], ...prompt } = options;
-    const where = `McpRegistry.addPrompt(${JSON.stringify(prompt.name)})`;
+    const { claim, guards, where, rest: prompt } = addedOf('prompt', options, PROMPT_OPTIONS);
     const takesArguments = prompt.args !== undefined;
     const { location, prepare } = this.added.locate(handler, { guards, where, takesArguments });
     const draft = this.promptRegistrar.draft(location, named(prompt));
-    return this.placement.place(PROMPT, this.prompts, [{ draft, prepare }], replace);
+    return this.placement.place(PROMPT, this.prompts, [{ draft, prepare }], claim);
   }
 
   /**
    * Exposes a whole existing set of tools without changing it for local use: each item's `handler` is called on the
-   * item, with the arguments and the context, behind the global guards and these. All of it, or where one item cannot
-   * be exposed nothing.
+   * item, with the arguments and the context, behind the global guards, these, and its own `guards`. All of it, or where
+   * one item cannot be exposed nothing.
    */
   exposeAll(items: readonly McpExposable[], options: { guards?: AddedGuard[] } = {}): Promise<void> {
+    const guards = guardsOfSet(items, options);
     const prepared = items.map((item) =>
       this.addedTool(toolOptionsOf(item), (args, ctx) => item.handler(args, ctx), {
-        guards: options.guards,
+        guards: [...guards, ...guardsIn(item, `McpRegistry.exposeAll(), ${JSON.stringify(item.name)}`)],
         marked: item.handler,
       }),
     );
-    return this.placement.place(TOOL, this.tools, prepared);
+    return this.placement.place(TOOL, this.tools, prepared, 'new');
   }
 
   /** What is exposed, in the order it is listed: tools, resources, prompts. */
@@ -169,11 +175,16 @@ export class McpRegistry {
   }
 
   /**
-   * Hides something or shows it again: what is disabled is not listed, and unknown to whoever calls it.
+   * Hides something or shows it again: what is disabled is not listed, and unknown to whoever calls it. Before the
+   * application is initialised it is remembered for what is declared, and held to a name that is there at start.
    *
    * @throws TypeError where there is nothing of that name
    */
   setEnabled(kind: McpExposed['kind'], name: string, enabled: boolean): void {
+    if (this.early && this.keyOf(kind, name) === undefined) {
+      this.early.push(() => this.setEnabled(kind, name, enabled));
+      return;
+    }
     const key = this.keyOf(kind, name);
     if (key === undefined || !this.catalog(kind).setEnabled(key, enabled))
       throw new TypeError(`McpRegistry.setEnabled(): there is no ${kind} ${JSON.stringify(name)}`);
@@ -181,41 +192,51 @@ export class McpRegistry {
 
   /**
    * Tells those who subscribed to this address, or listen for it, that its content changed. Several of one turn of the
-   * event loop are one.
+   * event loop are one. Characters that no URI has, an `ä` in an id for example, are encoded as in a link.
    *
-   * @throws TypeError for what is no URI
+   * @throws TypeError for what is no URI for another reason
    */
   notifyResourceUpdated(uri: string): void {
-    if (!isUri(uri))
-      throw new TypeError(`McpRegistry.notifyResourceUpdated(): ${JSON.stringify(uri)} is no URI`);
-    this.announce?.({ kind: 'resource', uri });
+    this.announce?.({ kind: 'resource', uri: isUri(uri) ? uri : encodedUri(uri) });
   }
 
   private discover({ location, mark }: FoundHandler): Promise<void> {
     switch (mark.kind) {
       case 'tool':
-        return this.placement.place(TOOL, this.tools, [
-          { draft: this.toolRegistrar.draft(location, mark.options) },
-        ]);
+        return this.placement.place(
+          TOOL,
+          this.tools,
+          [{ draft: this.toolRegistrar.draft(location, mark.options) }],
+          'declared',
+        );
       case 'resource':
-        return this.placement.place(RESOURCE, this.resources, [
-          { draft: this.resourceRegistrar.draft(location, mark.options) },
-        ]);
+        return this.placement.place(
+          RESOURCE,
+          this.resources,
+          [{ draft: this.resourceRegistrar.draft(location, mark.options) }],
+          'declared',
+        );
       case 'prompt':
-        return this.placement.place(PROMPT, this.prompts, [
-          { draft: this.promptRegistrar.draft(location, mark.options) },
-        ]);
+        return this.placement.place(
+          PROMPT,
+          this.prompts,
+          [{ draft: this.promptRegistrar.draft(location, mark.options) }],
+          'declared',
+        );
       case 'completion':
-        return this.placement.place(COMPLETION, this.completions, [
-          { draft: this.completionRegistrar.draft(location, mark.options) },
-        ]);
+        return this.placement.place(
+          COMPLETION,
+          this.completions,
+          [{ draft: this.completionRegistrar.draft(location, mark.options) }],
+          'declared',
+        );
     }
   }
 
   private addedTool(
     options: McpToolOptions & { name: string },
     handler: AddedHandler,
-    { guards = [], marked = handler }: { guards?: AddedGuard[]; marked?: object },
+    { guards, marked = handler }: { guards: readonly AddedGuard[]; marked?: object },
   ): Prepared<ToolRegistration> {
     const where = `McpRegistry.addTool(${JSON.stringify(options.name)})`;
     const takesArguments = options.input !== undefined;
@@ -275,6 +296,47 @@ const COMPLETION: Activate<CompletionRegistration, CompletionResult> = (activato
 /** Without a name it would go by that of our own method; an empty one is refused. */
 function named<Options extends { name: string }>(options: Options): Options {
   return { ...options, name: options.name ?? '' };
+}
+
+/** @throws TypeError for what is no URI, however it is written */
+function encodedUri(uri: unknown): string {
+  try {
+    const written = encodeURI(uri as string);
+    if (typeof uri === 'string' && isUri(written)) return written;
+  } catch {
+    // A lone surrogate has no encoding.
+  }
+  throw new TypeError(`McpRegistry.notifyResourceUpdated(): ${JSON.stringify(uri)} is no URI`);
+}
+
+/** What is said of something that is added, apart from what it is. */
+function addedOf<Options extends McpAdded>(
+  kind: McpExposed['kind'],
+  options: Options,
+  known: readonly string[],
+) {
+  const { replace, guards: _guards, ...rest } = options;
+  const where = `McpRegistry.add${kind[0]!.toUpperCase()}${kind.slice(1)}(${JSON.stringify(options.name)})`;
+  new OptionChecks(kind, where).names([...known, 'guards', 'replace'], options);
+  const claim: Claim = replace ? 'replace' : 'new';
+  return { claim, guards: guardsIn(options, where), where, rest };
+}
+
+/** The guards that something is given, as a list: anything else would be left out. */
+function guardsIn({ guards = [] }: { guards?: AddedGuard[] }, where: string): readonly AddedGuard[] {
+  if (Array.isArray(guards)) return guards;
+  throw new UnprotectedHandlerException(where, '`guards` is no list: write guards: [TheGuard]');
+}
+
+function guardsOfSet(items: unknown, options: { guards?: AddedGuard[] }): readonly AddedGuard[] {
+  const where = 'McpRegistry.exposeAll()';
+  if (!Array.isArray(items)) throw new TypeError(`${where} takes a list of tools`);
+  const unknown = Array.isArray(options) ? 'a list' : Object.keys(options).find((name) => name !== 'guards');
+  if (unknown === undefined) return guardsIn(options, where);
+  throw new UnprotectedHandlerException(
+    where,
+    `its second argument has ${unknown}, which nothing reads: write { guards: [TheGuard] }`,
+  );
 }
 
 /** The members of an item that are options of a tool. */

@@ -1,4 +1,4 @@
-import type { Catalog, Reservation } from './catalog.js';
+import type { Catalog, Claim, Reservation } from './catalog.js';
 import type { Draft } from './registrars/draft.js';
 import type { Handler, HandlerActivator } from './registration.js';
 
@@ -33,12 +33,12 @@ export class Placement {
     activate: Activate<Registration, Result>,
     catalog: Catalog<Registration, Result>,
     prepared: readonly Prepared<Registration>[],
-    replaces = false,
+    claim: Claim,
   ): Promise<void> {
     const reserved: Reservation<Registration, Result>[] = [];
     const drop = () => reserved.forEach((reservation) => reservation.drop());
     try {
-      for (const { draft } of prepared) reserved.push(catalog.reserve(draft, replaces));
+      for (const { draft } of prepared) reserved.push(catalog.reserve(draft, claim));
     } catch (error) {
       drop();
       throw error;

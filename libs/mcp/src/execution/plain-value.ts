@@ -4,8 +4,9 @@ import { tooLargeText } from '../protocol/content.js';
 import { ErrorCode } from '../protocol/error-codes.js';
 import { McpError } from '../protocol/mcp-error.js';
 import {
-  InstanceSerialiser,
+  instanceSerialiser,
   isSerialised,
+  type InstanceSerialiser,
   type SurroundingWalk,
 } from '../schema/metadata/instance-serialiser.js';
 
@@ -233,7 +234,7 @@ class Walk implements SurroundingWalk {
   }
 
   private serialised(value: object, prototype: object, key: Key): unknown {
-    this.serialiser ??= new InstanceSerialiser(this);
+    this.serialiser ??= instanceSerialiser(this);
     this.enter(value, key);
     // Twice, as class-transformer lets primitives and dates pass as they are.
     const plain = this.plain(this.serialiser.serialise(value, prototype), undefined);

@@ -80,6 +80,8 @@ export class McpContext {
     private readonly origin: CallOrigin,
     private readonly subject: CallSubject,
     private readonly lifetime: CallLifetime,
+    /** Takes out of an instance what is hidden from clients, before it is sent as a log message. */
+    private readonly plainOf: (data: unknown) => unknown = (data) => data,
   ) {}
 
   /** The request's id; an integer beyond 2^53 is given as text. */
@@ -159,7 +161,9 @@ export class McpContext {
     this.reached = progress;
     const extra = total === undefined ? '' : `,"total":${total}`;
     const text =
-      message === undefined || this.revision === '2024-11-05' ? '' : `,"message":${JSON.stringify(message)}`;
+      typeof message !== 'string' || this.revision === '2024-11-05'
+        ? ''
+        : `,"message":${JSON.stringify(message)}`;
     const params = `{"progressToken":${progressToken},"progress":${progress}${extra}${text}}`;
     await this.origin.emit(notificationMessage('notifications/progress', params));
   }
@@ -184,6 +188,6 @@ export class McpContext {
     const { emit, peer, era } = this.origin;
     const threshold = era === 'legacy' ? peer?.logLevel : this.subject.logLevel;
     if (!emit || !this.lifetime.isOpen || !isWanted(level, threshold)) return;
-    void emit(notificationMessage('notifications/message', logParams(level, data, logger)));
+    void emit(notificationMessage('notifications/message', logParams(level, data, logger, this.plainOf)));
   }
 }

@@ -44,15 +44,29 @@ export function clientLog(
   return Object.freeze(Object.fromEntries(entries) as McpClientLog);
 }
 
-/** The params of `notifications/message` as JSON text. What JSON cannot carry is said to be so, and never thrown. */
-export function logParams(level: McpLogLevel, data: unknown, logger: string | undefined): string {
+/** Characters that the data of one message may have. */
+const MAX_DATA = 256 * 1024;
+
+/**
+ * The params of `notifications/message` as JSON text. What JSON cannot carry, and what is too much for a message, is
+ * said to be so, and never thrown.
+ *
+ * @param plainOf takes out of an instance what is hidden from clients
+ */
+export function logParams(
+  level: McpLogLevel,
+  data: unknown,
+  logger: string | undefined,
+  plainOf: (data: unknown) => unknown,
+): string {
   const name = typeof logger === 'string' ? `,"logger":${JSON.stringify(logger)}` : '';
-  return `{"level":"${level}"${name},"data":${jsonOf(data)}}`;
+  return `{"level":"${level}"${name},"data":${jsonOf(data, plainOf)}}`;
 }
 
-function jsonOf(data: unknown): string {
+function jsonOf(data: unknown, plainOf: (data: unknown) => unknown): string {
   try {
-    return JSON.stringify(data, withErrors) ?? 'null';
+    const json = JSON.stringify(data instanceof Error ? data : plainOf(data), withErrors) ?? 'null';
+    return json.length > MAX_DATA ? '"[data too large for a log message]"' : json;
   } catch {
     return '"[data that JSON cannot carry]"';
   }

@@ -182,9 +182,10 @@ function uriOf(where: string, value: unknown): string {
 
 function media(builder: string, value: unknown): string {
   const mimeType = textOf(`content.${builder}()`, 'the MIME type', value);
-  if (MEDIA_TYPE.test(mimeType)) return mimeType;
+  const isOfKind = builder === 'resource' || mimeType.toLowerCase().startsWith(`${builder}/`);
+  if (MEDIA_TYPE.test(mimeType) && isOfKind) return mimeType;
   throw new TypeError(
-    `content.${builder}(): ${quote(mimeType)} is no MIME type: write one such as "${EXAMPLES[builder]}"`,
+    `content.${builder}(): ${quote(mimeType)} is no MIME type of ${builder === 'resource' ? 'a resource' : `an ${builder}`}: write one such as "${EXAMPLES[builder]}"`,
   );
 }
 

@@ -72,14 +72,19 @@ export class Dispatcher {
 
   private failure({ id, method }: RequestMessage, error: RpcError, busy: boolean): Outcome {
     try {
-      return { message: errorMessage(id, error), error, busy };
+      const message = errorMessage(id, error);
+      if (message.length > MAX_ERROR) throw new TypeError(`an error of ${message.length} characters`);
+      return { message, error, busy };
     } catch (fault) {
-      // Only an application's `McpError` can hold data that JSON cannot carry.
+      // Only an application's error can be that long, or hold data that JSON cannot carry.
       const masked = this.onFault(fault, method);
       return { message: errorMessage(id, masked), error: masked, busy: false };
     }
   }
 }
+
+/** Characters of an error message; who has more to say has a result for it. */
+const MAX_ERROR = 1024 * 1024;
 
 /** Codes that 2026-07-28 forbids to send, with those that say the same there. Source: Base Protocol, Error Codes. */
 const WITHDRAWN: Readonly<Record<number, number>> = {

@@ -103,7 +103,9 @@ export function resultMessage(id: RequestId, result: string): string {
  */
 export function errorMessage(id: RequestId | undefined, error: RpcError, nullId = false): string {
   const idMember = id ? `"id":${id.text},` : nullId ? '"id":null,' : '';
-  const data = error.data === undefined ? '' : `,"data":${JSON.stringify(error.data)}`;
+  // Of a function or a symbol there is no JSON, whatever the types say.
+  const json = JSON.stringify(error.data) as string | undefined;
+  const data = json === undefined ? '' : `,"data":${json}`;
   return `{"jsonrpc":"2.0",${idMember}"error":{"code":${error.code},"message":${JSON.stringify(error.message)}${data}}}`;
 }
 

@@ -23,7 +23,10 @@ export class McpError extends Error {
   /** Whether a thrown value is such an error, also one made by another copy of this library. */
   static is(value: unknown): value is McpError {
     return (
-      value instanceof Error && value.name === 'McpError' && 'code' in value && Number.isInteger(value.code)
+      value instanceof Error &&
+      value.name === 'McpError' &&
+      'code' in value &&
+      Number.isSafeInteger(value.code)
     );
   }
 }

@@ -6,6 +6,8 @@ import { META_SUBSCRIPTION } from './request-meta.js';
 
 /** Addresses that one request may listen for. */
 export const MAX_LISTENED_URIS = 100;
+/** Characters of a request that listens: all of it is kept as long as its stream is open. */
+export const MAX_LISTEN_LENGTH = 128 * 1024;
 
 /** What a client listens for. */
 export interface SubscriptionFilter {

@@ -14,7 +14,7 @@ export class CallLog {
 
   /** Nothing where debug lines are off, so that a call costs no text then. */
   open(method: string, name: string): CallLogEntry | undefined {
-    if (!Logger.isLevelEnabled('debug')) return undefined;
+    if (!isDebugging()) return undefined;
     const start = performance.now();
     return {
       close: (context, outcome) => {
@@ -26,7 +26,7 @@ export class CallLog {
 
   /** A message that was refused before any call: the client's mistake, so no more than a debug line. */
   refused(transport: string, code: number, message: string): void {
-    if (Logger.isLevelEnabled('debug')) this.logger.debug(`${transport} refused ${code} ${quote(message)}`);
+    if (isDebugging()) this.logger.debug(`${transport} refused ${code} ${quote(message)}`);
   }
 }
 
@@ -37,4 +37,16 @@ function callerText(context: McpContext): string {
   } catch {
     return 'unknown';
   }
+}
+
+interface LoggerInternals {
+  readonly staticInstanceRef?: { isLevelEnabled?(level: string): boolean };
+  readonly logLevels?: readonly string[];
+}
+
+/** Nest 11 tells of every level as disabled where none was chosen, and writes all of them. */
+function isDebugging(): boolean {
+  if (Logger.isLevelEnabled('debug')) return true;
+  const { staticInstanceRef: instance, logLevels } = Logger as unknown as LoggerInternals;
+  return instance !== undefined && logLevels === undefined && instance.isLevelEnabled?.('debug') !== false;
 }

@@ -53,6 +53,7 @@ export class MethodTable {
       runner,
       encoder,
       () => this.features,
+      settings.limits.handlerTime,
     );
     const lists = listings(parts);
     const served = REVISIONS.filter((revision) =>

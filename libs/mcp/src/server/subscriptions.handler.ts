@@ -1,4 +1,5 @@
 import { McpContext, type CallOrigin } from '../protocol/call-context.js';
+import type { EndReason } from '../protocol/call-lifetime.js';
 import { readCallOptions } from '../protocol/call-options.js';
 import type { ChangeFeed } from '../protocol/changes.js';
 import type { ServerFeatures } from '../protocol/descriptors.js';
@@ -8,7 +9,12 @@ import { DUPLICATE_ID } from '../protocol/in-flight.js';
 import { McpError } from '../protocol/mcp-error.js';
 import type { OpenStreams } from '../protocol/open-streams.js';
 import type { ResultEncoder } from '../protocol/result-encoder.js';
-import { readFilter, Subscription, type SubscriptionFilter } from '../protocol/subscription.js';
+import {
+  MAX_LISTEN_LENGTH,
+  readFilter,
+  Subscription,
+  type SubscriptionFilter,
+} from '../protocol/subscription.js';
 import { MAX_FOLLOWED, type LegacyPeer } from '../protocol/legacy/legacy-peer.js';
 import { endedError, invalidParams } from './answers.js';
 import type { CallRunner, ResultWriter } from './call.runner.js';
@@ -25,6 +31,8 @@ export class SubscriptionsHandler {
     private readonly runner: CallRunner,
     private readonly encoder: ResultEncoder,
     private readonly features: () => ServerFeatures,
+    /** ms that the guards of what is listened for may take. */
+    private readonly timeLimit: number,
   ) {
     this.emptyWriter = {
       roughSize: () => 0,
@@ -38,6 +46,8 @@ export class SubscriptionsHandler {
     const { request, origin, lifetime, channel } = delivery;
     const asked = readFilter(request.params);
     if ('code' in asked) return { error: asked };
+    if (request.source.text.length > MAX_LISTEN_LENGTH)
+      return invalidParams(`a request that listens has at most ${MAX_LISTEN_LENGTH} characters`);
     if (!origin.listen) return refused('This request is answered as a stream: accept text/event-stream');
     if (channel?.has(request.id)) return refused(DUPLICATE_ID);
     const caller = origin.callerOf()?.id;
@@ -45,11 +55,12 @@ export class SubscriptionsHandler {
     if (full !== undefined) return { ...refused(full), busy: true };
     if (!lifetime.isOpen) return undefined;
 
-    let end: (byServer: boolean) => void = () => undefined;
-    const ended = new Promise<boolean>((resolve) => (end = resolve));
-    const release = this.streams.add(caller, () => end(true));
+    let end: (reason: EndReason) => void = () => undefined;
+    const ended = new Promise<EndReason>((resolve) => (end = resolve));
+    const release = this.streams.add(caller, () => end('shutdown'));
     const leave = channel?.listen(request.id, lifetime);
-    lifetime.onEnd = (reason) => end(reason === 'shutdown');
+    lifetime.onEnd = end;
+    const timer = setTimeout(() => lifetime.end('timeout'), this.timeLimit);
     let forget: (() => void) | undefined;
     try {
       // Guards may take their time; an end does not wait for them.
@@ -58,10 +69,17 @@ export class SubscriptionsHandler {
         const subscription = new Subscription(request.id, filter, origin.listen());
         subscription.acknowledge();
         forget = this.feed.add(subscription);
+        clearTimeout(timer);
       }
       // What a client reads as the end comes from here alone: when it goes away itself, nothing is sent.
-      return (await ended) ? { result: this.encoder.subscriptionResult(request.id) } : undefined;
+      const reason = await ended;
+      if (reason === 'timeout') return failed(`The guards did not finish within ${this.timeLimit} ms`);
+      if (reason !== 'shutdown') return undefined;
+      return forget
+        ? { result: this.encoder.subscriptionResult(request.id) }
+        : { ...refused('The server is shutting down'), busy: true };
     } finally {
+      clearTimeout(timer);
       lifetime.finish();
       forget?.();
       leave?.();
@@ -116,7 +134,9 @@ export class SubscriptionsHandler {
     try {
       const { resource, raw } = this.finder.find(uri, origin.era);
       const subject = { id: request.id, method: request.method, name: uri, ...options };
-      await resource.handler.admit(raw, new McpContext(origin, subject, lifetime), origin);
+      // Neither log messages nor progress of a guard come before the acknowledgement, nor on such a stream at all.
+      const silent = { ...origin, emit: undefined };
+      await resource.handler.admit(raw, new McpContext(silent, subject, lifetime), silent);
       return true;
     } catch {
       // Refused or unknown: it is left out of what is acknowledged, which tells the client.
@@ -133,7 +153,8 @@ function followed({ uri, resource: { handler } }: FoundResource, peer: LegacyPee
     admit,
     invoke: async (raw: Record<string, unknown>, context: McpContext, origin: CallOrigin) => {
       await admit(raw, context, origin);
-      if (peer.follow(uri)) return;
+      // Whoever cancelled meanwhile, or was told that it took too long, follows nothing.
+      if (context.signal.aborted || peer.follow(uri)) return;
       throw new McpError(
         ErrorCode.InvalidRequest,
         `Too many subscriptions: at most ${MAX_FOLLOWED} resources for one client`,
@@ -144,4 +165,8 @@ function followed({ uri, resource: { handler } }: FoundResource, peer: LegacyPee
 
 function refused(message: string) {
   return { error: { code: ErrorCode.InvalidRequest, message } };
+}
+
+function failed(message: string) {
+  return { error: { code: ErrorCode.InternalError, message } };
 }

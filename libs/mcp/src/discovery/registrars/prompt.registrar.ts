@@ -7,7 +7,12 @@ import { NAMED_OPTIONS, OptionChecks } from '../option.checks.js';
 import type { HandlerLocation, PromptRegistration } from '../registration.js';
 import { checkedName, placeOf, type Draft } from './draft.js';
 
-const OPTIONS: readonly (keyof McpPromptOptions)[] = [...NAMED_OPTIONS, 'args', 'timeout'];
+/** All that may be said of a prompt. */
+export const PROMPT_OPTIONS: readonly string[] = [
+  ...NAMED_OPTIONS,
+  'args',
+  'timeout',
+] satisfies (keyof McpPromptOptions)[];
 
 /** Turns methods into prompts; refuses every mistake it can see. */
 @Injectable()
@@ -20,7 +25,7 @@ export class PromptRegistrar {
       this.binder.warn(message),
     );
     const checks = new OptionChecks('prompt', where);
-    checks.names(OPTIONS, options);
+    checks.names(PROMPT_OPTIONS, options);
     checks.named(options);
     checks.timeout(options.timeout);
     checks.schema('args', options.args);

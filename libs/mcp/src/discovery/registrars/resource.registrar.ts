@@ -14,7 +14,8 @@ import { NAMED_OPTIONS, OptionChecks } from '../option.checks.js';
 import type { HandlerLocation, ResourceRegistration } from '../registration.js';
 import { placeOf, type Draft } from './draft.js';
 
-const OPTIONS: readonly (keyof McpResourceOptions)[] = [
+/** All that may be said of a resource. */
+export const RESOURCE_OPTIONS: readonly string[] = [
   ...NAMED_OPTIONS,
   'uri',
   'mimeType',
@@ -23,7 +24,7 @@ const OPTIONS: readonly (keyof McpResourceOptions)[] = [
   'cache',
   'annotations',
   'timeout',
-];
+] satisfies (keyof McpResourceOptions)[];
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;.*)?$/;
 const ISO_DATE = /^\d{4}-\d\d-\d\d(?:T|$)/;
 const ANNOTATIONS = ['audience', 'priority', 'lastModified'];
@@ -73,7 +74,7 @@ function definedOf(given: object = {}): object {
 }
 
 function checkOptions(options: McpResourceOptions, checks: OptionChecks): void {
-  checks.names(OPTIONS, options ?? {});
+  checks.names(RESOURCE_OPTIONS, options ?? {});
   if (typeof options?.uri !== 'string' || options.uri === '')
     checks.refuse('uri', "is required: write @McpResource({ uri: 'ticket://{id}' })");
   if (options.name !== undefined && (typeof options.name !== 'string' || options.name === ''))

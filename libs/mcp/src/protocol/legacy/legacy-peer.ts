@@ -6,6 +6,8 @@ import type { Handshake } from './handshake.js';
 
 /** Resources that one legacy client may follow. */
 export const MAX_FOLLOWED = 1_000;
+/** Characters of all their addresses together. */
+export const MAX_FOLLOWED_LENGTH = 128 * 1024;
 
 /**
  * A legacy client after its handshake: what it set up for itself, and the way to it for messages that belong to no
@@ -19,6 +21,7 @@ export class LegacyPeer implements ChangeListener {
   /** Sends a message on the peer's standing stream; missing while none is open, and messages are lost then. */
   send: ((message: string) => void) | undefined;
   private readonly followed = new Set<string>();
+  private followedLength = 0;
 
   constructor(
     readonly handshake: Handshake,
@@ -28,14 +31,17 @@ export class LegacyPeer implements ChangeListener {
 
   /** `resources/subscribe`. False where it follows too many already. */
   follow(uri: string): boolean {
-    if (this.followed.size >= MAX_FOLLOWED && !this.followed.has(uri)) return false;
+    if (this.followed.has(uri)) return true;
+    const length = this.followedLength + uri.length;
+    if (this.followed.size >= MAX_FOLLOWED || length > MAX_FOLLOWED_LENGTH) return false;
     this.followed.add(uri);
+    this.followedLength = length;
     return true;
   }
 
   /** `resources/unsubscribe`. */
   unfollow(uri: string): void {
-    this.followed.delete(uri);
+    if (this.followed.delete(uri)) this.followedLength -= uri.length;
   }
 
   notify(change: McpChange): void {

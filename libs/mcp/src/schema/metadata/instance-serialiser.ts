@@ -31,12 +31,21 @@ export function isSerialised(prototype: object): boolean {
  * `instanceToPlain`, but for what lies inside an instance and has no decorators of class-transformer: that is
  * written by the surrounding walk, which knows `toJSON`, bytes, Maps and cycles.
  */
-export class InstanceSerialiser extends TransformOperationExecutor {
+export interface InstanceSerialiser {
+  /** A plain object, whose members are not yet plain where class-transformer leaves them as they are. */
+  serialise(instance: object, prototype: object): unknown;
+}
+
+export function instanceSerialiser(walk: SurroundingWalk): InstanceSerialiser {
+  return new SerialisingExecutor(walk);
+}
+
+/** Not exported: its base class has no public types, and published declarations would name it. */
+class SerialisingExecutor extends TransformOperationExecutor implements InstanceSerialiser {
   constructor(private readonly walk: SurroundingWalk) {
     super(TransformationType.CLASS_TO_PLAIN, { exposeUnsetFields: true });
   }
 
-  /** A plain object, whose members are not yet plain where class-transformer leaves them as they are. */
   serialise(instance: object, prototype: object): unknown {
     // What the prototype says, as an own member named "constructor" is nothing but data.
     return super.transform(undefined, instance, prototype.constructor, NO_TYPE, false);

@@ -1,3 +1,4 @@
+import type { TypeMetadata } from 'class-transformer';
 import { accessorOf } from './class-lineage.js';
 import { designTypeOf, type RuleMetadata, rulesByProperty } from './class-metadata.js';
 import type { DtoView } from './dto-view.js';
@@ -10,7 +11,6 @@ import {
   isExposed,
   isLetThrough,
   transformedProperties,
-  type TypeMetadata,
   typeMetadataOf,
 } from './transform-metadata.js';
 

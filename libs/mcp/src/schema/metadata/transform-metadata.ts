@@ -1,11 +1,8 @@
-import { TransformationType } from 'class-transformer';
+import { TransformationType, type TypeMetadata } from 'class-transformer';
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import { lineageOf } from './class-lineage.js';
 import type { DtoView } from './dto-view.js';
 import type { Class } from '../json-schema.js';
-
-/** What `@Type()` says about a property. */
-export type TypeMetadata = NonNullable<ReturnType<typeof defaultMetadataStorage.findTypeMetadata>>;
 
 /** The properties that carry @Type() or @Expose(), inherited ones included. */
 export function transformedProperties(dto: Class, view: DtoView): string[] {

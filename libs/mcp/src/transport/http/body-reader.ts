@@ -36,6 +36,8 @@ export class BodyReader {
         clearTimeout(timer);
         this.reading.delete(finish);
         message.off('data', onData).off('end', onEnd).off('close', onClose);
+        // What still listens for errors would keep them as long as the answer takes.
+        chunks.length = 0;
         resolve(outcome);
       };
       const onData = (chunk: Buffer) => {

@@ -11,6 +11,7 @@ import {
 } from '../../protocol/json-rpc.js';
 import { readHandshake } from '../../protocol/legacy/handshake.js';
 import type { Session } from '../../protocol/legacy/session-registry.js';
+import { endOnDisconnect } from './disconnects.js';
 import type { HttpExchange } from './http-exchange.js';
 import { isRefusal, refuse, RETRY, type HttpRefusal } from './http-refusal.js';
 import { acceptanceOf } from './media-types.js';
@@ -66,6 +67,10 @@ export class LegacyEndpoint {
     const { streams, settings } = this.server;
     const full = streams.refusal(session.owner);
     if (full !== undefined) return exchange.refuse(refuse(503, full, { headers: RETRY }));
+    const lifetime = new CallLifetime();
+    const unwatch = endOnDisconnect(lifetime, exchange);
+    // Who hung up while guards ran is told of no more, so nothing may be kept for it.
+    if (!lifetime.isOpen) return unwatch();
     const { keepAlive, limits } = settings;
     const writer = new SseWriter(exchange, { keepAlive, streamBuffer: limits.streamBuffer });
     writer.begin();
@@ -73,11 +78,13 @@ export class LegacyEndpoint {
     const release = streams.add(session.owner, end);
     session.endStream = end;
     session.peer.send = (message) => writer.send(message);
-    exchange.raw.once('close', () => {
+    lifetime.onEnd = () => {
+      unwatch();
+      end();
       release();
       session.endStream = undefined;
       session.peer.send = undefined;
-    });
+    };
   }
 
   /** DELETE: ends the session and what runs in it. */

@@ -24,6 +24,8 @@ export interface StreamOptions {
  */
 export class SseWriter {
   private stream: ServerResponse | undefined;
+  private stopKeepAlive: (() => void) | undefined;
+  private drained: Promise<void> | undefined;
 
   constructor(
     private readonly exchange: HttpExchange,
@@ -41,7 +43,8 @@ export class SseWriter {
   async emit(message: string): Promise<void> {
     if (this.isOver || (this.stream?.writableLength ?? 0) > ROOM) return;
     const stream = this.open();
-    if (!stream.write(event(message))) await drained(stream);
+    if (stream.write(event(message))) return;
+    await (this.drained ??= this.drain(stream));
   }
 
   /** Opens the stream before there is a message: its client knows at once that it is there. */
@@ -59,15 +62,17 @@ export class SseWriter {
 
   /** Sends the last message and ends the stream; without one it just ends. */
   end(message: string | undefined): void {
-    if (this.isOver) return;
-    if (message === undefined) this.stream?.end();
-    else this.open().end(event(message));
+    if (!this.isOver) {
+      if (message === undefined) this.stream?.end();
+      else this.open().end(event(message));
+    }
+    this.stopKeepAlive?.();
   }
 
   /** Whether nothing can be written any more: one write too many would end the process. A slow reader may still read. */
   private get isOver(): boolean {
-    const { destroyed, writableEnded } = this.exchange.raw;
-    return destroyed || writableEnded;
+    const { raw, message } = this.exchange;
+    return raw.destroyed || raw.writableEnded || message.socket.destroyed;
   }
 
   private open(): ServerResponse {
@@ -79,22 +84,28 @@ export class SseWriter {
     }, this.options.keepAlive);
     timer.unref();
     const stop = () => clearInterval(timer);
+    this.stopKeepAlive = stop;
     stream.once('close', stop).once('finish', stop);
     return (this.stream = stream);
+  }
+
+  /** Resolves when there is room again, or nobody who reads: a response that waits behind others is not told of that. */
+  private drain(stream: ServerResponse): Promise<void> {
+    const { socket } = this.exchange.message;
+    return new Promise((resolve) => {
+      const done = () => {
+        stream.off('drain', done).off('close', done);
+        socket.off('close', done);
+        this.drained = undefined;
+        resolve();
+      };
+      stream.on('drain', done).on('close', done);
+      socket.on('close', done);
+    });
   }
 }
 
 /** A message is JSON on one line, so it is one `data` field. */
 function event(message: string): string {
   return `event: message\ndata: ${message}\n\n`;
-}
-
-function drained(stream: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      stream.off('drain', done).off('close', done);
-      resolve();
-    };
-    stream.on('drain', done).on('close', done);
-  });
 }

@@ -58,7 +58,7 @@ export class PeerDispatcher extends McpDispatcher {
 
   async handleMessage(raw: string | Uint8Array, peer: McpPeer): Promise<Uint8Array | undefined> {
     const channel = this.channels.get(peer) ?? this.open(peer);
-    const answer = await channel.receive(typeof raw === 'string' ? Buffer.from(raw) : raw);
+    const answer = await channel.receive(bytesOf(raw));
     return answer && Buffer.from(answer.message);
   }
 
@@ -74,6 +74,13 @@ export class PeerDispatcher extends McpDispatcher {
     signal?.addEventListener('abort', () => channel.close(), { once: true });
     return channel;
   }
+}
+
+/** Bytes of whatever a transport hands on; what is none of it is an empty message, which is refused. */
+function bytesOf(raw: unknown): Uint8Array {
+  if (typeof raw === 'string') return Buffer.from(raw);
+  if (ArrayBuffer.isView(raw)) return new Uint8Array(raw.buffer, raw.byteOffset, raw.byteLength);
+  return raw instanceof ArrayBuffer ? new Uint8Array(raw) : new Uint8Array();
 }
 
 /** What is sent to the peer; while it has no room, what may be lost is. */

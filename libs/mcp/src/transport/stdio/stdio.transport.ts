@@ -30,8 +30,7 @@ export async function serveStreams(
     {
       emit: (message) => writer.emit(message),
       send: (message) => void writer.write(message),
-      // A client that does not read hears of no further changes until it does: they would fill the memory.
-      notify: (message) => void (writer.buffered <= limits.streamBuffer && writer.write(message)),
+      notify: (message) => writer.notify(message, limits.streamBuffer),
     },
   );
   const reader = new LineReader(limits.line);
@@ -91,6 +90,9 @@ async function within(ms: number, work: Promise<void>): Promise<void> {
 /** Bytes that may wait of what may be lost: a burst of one moment, for a client that does read. */
 const ROOM = 64 * 1024;
 
+/** Changes that are kept for a client that does not read. */
+const MAX_MISSED = 1_000;
+
 /** How much may wait for the client to read it before the client is not read from any more. */
 interface Room {
   readonly messages: number;
@@ -105,6 +107,8 @@ class LineWriter {
   onPressure: ((isHigh: boolean) => void) | undefined;
   private drained: Promise<void> | undefined;
   private waiting = 0;
+  /** What changed while the client did not read. */
+  private readonly missed = new Set<string>();
 
   constructor(
     private readonly output: NodeJS.WritableStream,
@@ -134,6 +138,12 @@ class LineWriter {
     if (this.buffered <= ROOM) await this.write(message);
   }
 
+  /** Writes what changed; a client that does not read is told once of each change, when it does. */
+  notify(message: string, room: number): void {
+    if (this.missed.size === 0 && this.buffered <= room) void this.write(message);
+    else if (this.missed.size < MAX_MISSED) this.missed.add(message);
+  }
+
   /** Resolves when all that was written has left this process. */
   async flush(): Promise<void> {
     if (this.isBroken) return;
@@ -155,6 +165,9 @@ class LineWriter {
         this.drained = undefined;
         this.waiting = 0;
         this.onPressure?.(false);
+        const missed = Array.from(this.missed);
+        this.missed.clear();
+        for (const message of missed) void this.write(message);
         resolve();
       };
       this.output.on('drain', done).on('close', done).on('error', done);
