@@ -29,6 +29,7 @@ describe('content.text', () => {
 
 describe.each(['image', 'audio'] as const)('content.%s', (kind) => {
   const build = content[kind];
+  const type = `${kind}/x-test`;
 
   it.each([
     ['a Buffer', Buffer.from('56')],
@@ -38,18 +39,18 @@ describe.each(['image', 'audio'] as const)('content.%s', (kind) => {
     ['a DataView', new DataView(whole.buffer, whole.byteOffset + 5, 2) as unknown as Uint8Array],
     ['Base64', 'NTY='],
   ])('I7: takes %s for just its bytes', (_, data) => {
-    expect(build(data, png)).toStrictEqual({ type: kind, data: 'NTY=', mimeType: png });
+    expect(build(data, type)).toStrictEqual({ type: kind, data: 'NTY=', mimeType: type });
   });
 
   it('I7: takes no bytes at all', () => {
-    expect(build(new Uint8Array(), png).data).toBe('');
+    expect(build(new Uint8Array(), type).data).toBe('');
   });
 
   it('has annotations and _meta where they are given', () => {
-    expect(build('NTY=', png, options)).toStrictEqual({
+    expect(build('NTY=', type, options)).toStrictEqual({
       type: kind,
       data: 'NTY=',
-      mimeType: png,
+      mimeType: type,
       annotations,
       _meta: meta,
     });
@@ -60,21 +61,21 @@ describe.each(['image', 'audio'] as const)('content.%s', (kind) => {
     ['NTY', 'is not Base64'],
     ['N_-=', 'is not Base64'],
     ['a picture', 'Buffer.from(bytes).toString("base64")'],
-    ['data:image/png;base64,NTY=', 'is a data: address: give what follows its comma'],
+    ['data:image/type;base64,NTY=', 'is a data: address: give what follows its comma'],
   ])('S-111: refuses the text %j and says what to write', (data, message) => {
-    expect(() => build(data, png)).toThrow(TypeError);
-    expect(() => build(data, png)).toThrow(`content.${kind}(): the data`);
-    expect(() => build(data, png)).toThrow(message);
+    expect(() => build(data, type)).toThrow(TypeError);
+    expect(() => build(data, type)).toThrow(`content.${kind}(): the data`);
+    expect(() => build(data, type)).toThrow(message);
   });
 
   it.each([[undefined], [null], [7], [[1, 2]], [{ type: 'Buffer', data: [1] }], [new ArrayBuffer(2)]])(
     'I7: refuses %p',
     (data) => {
-      expect(() => untyped[kind](data, png)).toThrow('the data must be a string or a Uint8Array, but is');
+      expect(() => untyped[kind](data, type)).toThrow('the data must be a string or a Uint8Array, but is');
     },
   );
 
-  it.each([[''], ['png'], ['image/'], ['/png'], [undefined], [7]])(
+  it.each([[''], ['type'], ['image/'], ['/type'], [undefined], [7]])(
     'S-111: refuses the MIME type %p',
     (mimeType) => {
       expect(() => untyped[kind]('NTY=', mimeType)).toThrow(TypeError);

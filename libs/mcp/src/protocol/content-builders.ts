@@ -185,7 +185,7 @@ function media(builder: string, value: unknown): string {
   const isOfKind = builder === 'resource' || mimeType.toLowerCase().startsWith(`${builder}/`);
   if (MEDIA_TYPE.test(mimeType) && isOfKind) return mimeType;
   throw new TypeError(
-    `content.${builder}(): ${quote(mimeType)} is no MIME type of ${builder === 'resource' ? 'a resource' : `an ${builder}`}: write one such as "${EXAMPLES[builder]}"`,
+    `content.${builder}(): ${quote(mimeType)} is no MIME type${builder === 'resource' ? '' : ` of ${builder}`}: write one such as "${EXAMPLES[builder]}"`,
   );
 }
 
