@@ -633,6 +633,29 @@ describe('options of the module', () => {
     }
   }
 
+  it.each(['mcp', undefined])(
+    'refuses the path %j that the factory of forRootAsync() gives, which comes too late',
+    async (path) => {
+      const error = await refusal(
+        rootOf({}, McpModule.forRootAsync({ useFactory: () => ({ ...REQUIRED, path }) as McpModuleOptions })),
+      );
+      expect([error.name, error.message]).toEqual([
+        'InvalidOptionException',
+        'McpModule: option `path` stands beside the factory, which runs too late for it: ' +
+          "McpModule.forRootAsync({ path: 'mcp', useFactory })",
+      ]);
+    },
+  );
+
+  it('refuses what nothing reads beside the factory, where it is declared', () => {
+    const given = { useFactory: () => REQUIRED, useClass: ShutGuard, http: {} };
+    const declare = () => McpModule.forRootAsync(given as never);
+    expect(declare).toThrow(
+      'McpModule: option `useClass` is unknown; known are path, imports, inject, useFactory',
+    );
+    expect(declare).toThrow(expect.objectContaining({ name: 'InvalidOptionException' }) as Error);
+  });
+
   it('refuses a guard class among http.decorators of forRootAsync(), which would never run', async () => {
     const mcp = McpModule.forRootAsync({
       useFactory: () => ({ ...REQUIRED, http: { decorators: [UseGuards(ShutGuard)] } }),

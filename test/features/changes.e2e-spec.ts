@@ -1,9 +1,13 @@
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { Client as V1Client } from '@modelcontextprotocol/sdk/client/index.js';
 import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Client as ModernClient } from '@modelcontextprotocol/client';
+import { serveMcpOverStdio } from 'nest-mcp';
 import { ADAPTERS, startApp, type RunningApp } from '../support/app.js';
 import { connectV1Memory, connectV2Memory } from '../support/memory.js';
 import { connectV1, connectV2 } from '../support/official-clients.js';
@@ -18,7 +22,6 @@ import {
   listenOverHttp,
   openGet,
   resourceChange,
-  useSpareConnections,
   type ListenOptions,
 } from './open-stream.js';
 
@@ -542,6 +545,110 @@ describe('subscriptions/listen on stdio', () => {
   });
 });
 
+describe('a client on stdio that does not read', () => {
+  const traffic = new Traffic();
+  const KEPT = 32 * 1024;
+  const long = Array.from({ length: 10 }, (_, at) => `ticket://${at}-${'x'.repeat(8_000)}`);
+  let changes: Changes;
+
+  const open = (streamBuffer: number) => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const served = serveMcpOverStdio(changingApp({ limits: { streamBuffer } }), {
+      input,
+      output,
+      configure: (app) => void (changes = new Changes(app as never)),
+    });
+    const told: Json[] = [];
+    return {
+      input,
+      told,
+      /** Resolves once the server has opened it. */
+      listen: async (id: string, notifications: Json) => {
+        const before = changes?.streams ?? 0;
+        input.write(`${JSON.stringify(modernMessage('subscriptions/listen', { notifications }, id))}\n`);
+        await eventually(() => changes?.streams === before + 1);
+        // Its guards run after it counts as one.
+        await eventually(() => changes.listeners === before + 1);
+      },
+      read: () =>
+        void createInterface({ input: output }).on('line', (line) => {
+          const message = JSON.parse(line) as Json;
+          traffic.observe(message, '2026-07-28', 'id' in message ? 'subscriptions/listen' : undefined);
+          told.push(message);
+        }),
+      end: async () => {
+        input.end();
+        await served;
+      },
+    };
+  };
+  const update = async (...uris: string[]) => {
+    changes.update(...uris);
+    await setImmediate();
+    await setImmediate();
+  };
+
+  beforeEach(() => {
+    changes = undefined as never;
+  });
+
+  afterAll(() => traffic.verify());
+
+  it('is told of each change once when it reads again, after acknowledgements, which are never lost', async () => {
+    const client = open(KEPT);
+    await client.listen('first', { resourceSubscriptions: long });
+    for (let turn = 0; turn < 3; turn++) await update(...long);
+    await client.listen('second', { toolsListChanged: true });
+    await changes.tools();
+    await setImmediate();
+    await changes.tools();
+    await setImmediate();
+    client.read();
+    const missed = [
+      acknowledged({ resourceSubscriptions: long }, 'first'),
+      acknowledged({ toolsListChanged: true }, 'second'),
+      ...long.map((uri) => resourceChange(uri, 'first')),
+      listChange('tools', 'second'),
+    ];
+    await eventually(() => client.told.length >= missed.length);
+    await update(long[0]!);
+    await eventually(() => client.told.length > missed.length);
+    expect(client.told).toEqual([...missed, resourceChange(long[0]!, 'first')]);
+    await client.end();
+  });
+
+  it('is told of all changes where next to nothing may wait for it', async () => {
+    const client = open(1);
+    await client.listen('small', { resourceSubscriptions: ['ticket://1', ...long.slice(0, 2)] });
+    await update(long[0]!);
+    await update(long[1]!);
+    await update('ticket://1');
+    client.read();
+    await eventually(() => client.told.length >= 4);
+    expect(client.told.slice(1)).toEqual(
+      [...long.slice(0, 2), 'ticket://1'].map((uri) => resourceChange(uri, 'small')),
+    );
+    await client.end();
+  });
+
+  it('S-122: reads what changed before the end of its subscription', async () => {
+    const client = open(KEPT);
+    await client.listen('last', { resourceSubscriptions: long });
+    await update(...long);
+    const ended = client.end();
+    await eventually(() => changes.streams === 0);
+    client.read();
+    await ended;
+    await eventually(() => client.told.length >= long.length + 3);
+    expect(client.told.map(({ id, method }) => id ?? method)).toEqual([
+      'notifications/subscriptions/acknowledged',
+      ...long.map(() => 'notifications/resources/updated'),
+      'last',
+      'notifications/cancelled',
+    ]);
+  });
+});
+
 /** What a client of either generation is told, in the order it came. */
 interface Watcher {
   readonly told: string[];
@@ -591,7 +698,6 @@ describe.each(ADAPTERS)('done when 1: the official clients see changes without p
   });
 
   afterAll(async () => {
-    await useSpareConnections(running.url);
     await running.close();
     await traffic.verify();
   });
@@ -652,7 +758,6 @@ describe('a second standing stream', () => {
     await changes.tools();
     expect((await listening.count(2))[1]).toEqual(listChange('tools', 'sub'));
     await client.close();
-    await useSpareConnections(running.url);
     await running.close();
     expect(await listening.end).toBe('ended');
     await traffic.verify();

@@ -180,6 +180,37 @@ describe('done when 7: a transport of public names, by handleMessage', () => {
     );
   });
 
+  it('takes bytes in any form: an ArrayBuffer, a DataView, and views of a part of one', async () => {
+    const peer = open();
+    const text = JSON.stringify(modernMessage('tools/call', call('echo', { text: 'Grüße 🚀' })));
+    const bytes = new TextEncoder().encode(text);
+    const { buffer } = new TextEncoder().encode(`{{${text}}`);
+    const forms = [
+      bytes.buffer,
+      new DataView(bytes.buffer),
+      new DataView(buffer, 2, bytes.length),
+      new Uint8Array(buffer, 2, bytes.length),
+    ];
+    for (const raw of forms) {
+      const answer = await peer.raw(raw as never);
+      expect(textOf(answer!['result'] as Json)).toBe('Grüße 🚀');
+    }
+  });
+
+  it.each([null, undefined, 7, {}, [123, 125]])(
+    'S-004: answers %j, which is no message, and never rejects',
+    async (raw) => {
+      const peer = open();
+      const answer = await peer.raw(raw as never);
+      expect(answer).toEqual({
+        jsonrpc: '2.0',
+        error: { code: -32700, message: expect.any(String) as unknown },
+      });
+      traffic.observe(answer, '2026-07-28', undefined);
+      expect((await peer.legacy('ping'))!['result']).toEqual({});
+    },
+  );
+
   it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'] as const)(
     'serves %s, one session for one peer',
     async (revision) => {

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { Injectable, Module, NotFoundException } from '@nestjs/common';
+import { Exclude } from 'class-transformer';
 import { IsInt } from 'class-validator';
 import {
   McpContext,
@@ -27,7 +28,7 @@ import {
   textOf,
   type Json,
 } from '../support/wire.js';
-import { eventually, useSpareConnections } from './open-stream.js';
+import { eventually } from './open-stream.js';
 import { SlowReader } from './slow-reader.js';
 
 const LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
@@ -38,6 +39,13 @@ const LEGACY: McpRevision[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-1
 class CountDto {
   @IsInt()
   count: number;
+}
+
+class Account {
+  readonly name = 'ann';
+
+  @Exclude()
+  readonly password = 'hidden-canary';
 }
 
 /** What is logged by `data`, one after the other. */
@@ -118,7 +126,6 @@ describe.each(ADAPTERS)('log messages over HTTP on %s', (adapter) => {
   });
 
   afterAll(async () => {
-    await useSpareConnections(running.url);
     await running.close();
     await traffic.verify();
   });
@@ -236,6 +243,35 @@ describe.each(ADAPTERS)('log messages over HTTP on %s', (adapter) => {
     const reply = await levels('debug', 'data');
     expect(reply.text).not.toContain('stack');
     expect(reply.text).not.toContain('.ts:');
+  });
+
+  it('sends nothing that is hidden from clients: excluded members, and what hangs on an error', async () => {
+    const error = Object.assign(new Error('down'), { config: { authorization: 'hidden-canary' } });
+    odd.splice(0, odd.length, new Account(), { of: [new Account()] }, error, { cause: error }, [error]);
+    const { messages, text } = await levels('debug', 'data');
+    const down = { name: 'Error', message: 'down' };
+    expect(messages.filter(isLog).map(({ params }) => (params as Json)['data'])).toEqual([
+      { name: 'ann' },
+      { of: [{ name: 'ann' }] },
+      down,
+      { cause: down },
+      [down],
+    ]);
+    expect(text).not.toContain('hidden-canary');
+  });
+
+  it('replaces data over 256 Ki characters by a text that says so', async () => {
+    const most = 'x'.repeat(256 * 1024 - 2);
+    odd.splice(0, odd.length, [`${most}xx`]);
+    const tooMuch = await levels('debug', 'data');
+    odd.splice(0, odd.length, most);
+    const fitting = await levels('debug', 'data');
+    expect(tooMuch.messages[0]!['params']).toEqual({
+      level: 'error',
+      data: '[data too large for a log message]',
+    });
+    expect(fitting.messages[0]!['params']).toEqual({ level: 'error', data: most });
+    expect([tooMuch, fitting].map(({ result }) => textOf(result))).toEqual(['done', 'done']);
   });
 
   it('stays bounded when a handler logs 100 000 lines in one turn, and answers', async () => {

@@ -178,11 +178,3 @@ export function acknowledged(notifications: Json, subscription: string | number)
 export async function eventually(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
-
-/**
- * Has `fetch` use the spare connections that it opened in place of those that were cut: a server that closes waits for
- * connections on which nothing was ever asked.
- */
-export async function useSpareConnections(url: string): Promise<void> {
-  await Promise.all(Array.from({ length: 8 }, async () => (await fetch(url)).arrayBuffer()));
-}

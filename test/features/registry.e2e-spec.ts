@@ -3,6 +3,7 @@ import {
   Module,
   Scope,
   SetMetadata,
+  UseGuards,
   ValidationPipe,
   type CanActivate,
   type OnModuleInit,
@@ -13,12 +14,15 @@ import {
   InjectMcpRegistry,
   McpBootException,
   McpModule,
+  McpPrompt,
   McpRegistry,
+  McpResource,
   McpTool,
   type McpContext,
   type McpModuleOptions,
 } from 'nest-mcp';
 import { z } from 'zod';
+import { CapturedLog } from '../nest/captured-log.js';
 import { ADAPTERS, startApp, type RunningApp } from '../support/app.js';
 import { openPipe, StdioClient } from '../support/stdio.js';
 import { Traffic } from '../support/traffic.js';
@@ -300,6 +304,37 @@ describe.each(ADAPTERS)('McpRegistry on %s', (adapter) => {
     });
   });
 
+  describe('what stands on the handler itself', () => {
+    it.each([
+      ['a class that no module provides', DenyGuard],
+      ['an instance', new DenyGuard()],
+    ])('guards it by @UseGuards() of %s', async (_how, guard) => {
+      const handler = () => ran.push('handler');
+      UseGuards(guard)(handler);
+      await registry.addTool({ name: 'no' }, handler);
+      await registry.addResource({ name: 'no', uri: 'no://all' }, handler);
+      await registry.addPrompt({ name: 'no' }, handler);
+      expect((await callTool('no')).result).toMatchObject({
+        isError: true,
+        content: [{ text: 'not for you' }],
+      });
+      expect((await ask('resources/read', { uri: 'no://all' })).error.code).toBe(403);
+      expect((await ask('prompts/get', { name: 'no' })).error.code).toBe(403);
+      expect(ran).not.toContain('handler');
+    });
+
+    it('guards it by @UseGuards() of a class that a module provides, before the guards given beside it', async () => {
+      const handler = () => ran.push('handler');
+      UseGuards(DoorGuard)(handler);
+      await registry.addTool({ name: 'door', guards: [FoundGuard] }, handler);
+      await callTool('door');
+      expect(ran).toEqual(['RolesGuard', 'DoorGuard', 'FoundGuard', 'intercepts door', 'handler']);
+      running.app.get(Door).isOpen = false;
+      expect((await callTool('door')).result).toMatchObject({ isError: true });
+      expect(ran.filter((one) => one === 'handler')).toHaveLength(1);
+    });
+  });
+
   describe('exposeAll', () => {
     /** A set as an application has it: with state, and with members that no tool has. */
     const articles = () => {
@@ -350,6 +385,68 @@ describe.each(ADAPTERS)('McpRegistry on %s', (adapter) => {
       await registry.exposeAll([{ ...first!, handler }]);
       expect((await callTool('one', { a: 1, b: 2 })).result).toMatchObject({ isError: true });
       expect(await said('one', { a: 1, b: 2 }, { 'x-role': 'staff' })).toBe('for staff');
+    });
+
+    it("is refused by an item's own guards, and leaves the other items alone", async () => {
+      const [one, two] = articles();
+      await registry.exposeAll([{ ...one!, guards: [DenyGuard] }, two!], { guards: [DoorGuard] });
+      expect((await callTool('one', { a: 1, b: 2 })).result).toMatchObject({
+        isError: true,
+        content: [{ text: 'not for you' }],
+      });
+      expect(ran).toEqual(['RolesGuard', 'DoorGuard', 'DenyGuard']);
+      expect(one!.calls).toBe(0);
+      expect(await said('two', { a: 1, b: 2 })).toBe('two 3');
+    });
+
+    it('is refused by the guards that stand on the handler of an item', async () => {
+      const [one] = articles();
+      let calls = 0;
+      const handler = () => ++calls;
+      UseGuards(DenyGuard)(handler);
+      await registry.exposeAll([{ ...one!, handler }]);
+      expect((await callTool('one', { a: 1, b: 2 })).result).toMatchObject({ isError: true });
+      expect(calls).toBe(0);
+    });
+
+    const set = [{ name: 'misplaced', handler: () => 'never' }];
+    it.each<[string, () => unknown, string]>([
+      [
+        'another name for them',
+        () => registry.exposeAll(set, { guard: [DenyGuard] } as never),
+        'McpRegistry.exposeAll() cannot be protected as declared: ' +
+          'its second argument has guard, which nothing reads: write { guards: [TheGuard] }',
+      ],
+      [
+        'a list of them',
+        () => registry.exposeAll(set, [DenyGuard] as never),
+        'its second argument has a list, which nothing reads: write { guards: [TheGuard] }',
+      ],
+      [
+        'one that is no list',
+        () => registry.exposeAll(set, { guards: DenyGuard as never }),
+        '`guards` is no list: write guards: [TheGuard]',
+      ],
+      [
+        'one of an item that is no list',
+        () => registry.exposeAll([{ ...set[0]!, guards: DenyGuard as never }]),
+        'McpRegistry.exposeAll(), "misplaced" cannot be protected as declared: `guards` is no list',
+      ],
+      [
+        'what is no guard',
+        () => registry.exposeAll(set, { guards: ['DenyGuard' as never] }),
+        'DenyGuard is given as a guard, but has no method canActivate',
+      ],
+    ])('throws at once for guards that would be left out: %s', (_how, expose, text) => {
+      expect(expose).toThrow(REFUSED);
+      expect(expose).toThrow(text);
+      expect(registry.describe().map(({ name }) => name)).not.toContain('misplaced');
+    });
+
+    it('throws at once for what is no list of tools', () => {
+      const text = 'McpRegistry.exposeAll() takes a list of tools';
+      for (const items of [{}, undefined, 'tools', new Set(set)])
+        expect(() => registry.exposeAll(items as never)).toThrow(new TypeError(text));
     });
 
     it('exposes all or nothing', async () => {
@@ -435,6 +532,29 @@ describe.each(ADAPTERS)('McpRegistry on %s', (adapter) => {
       expect(registry.describe()).toEqual(before);
     });
 
+    it.each<[string, () => unknown]>([
+      ['tool', () => registry.addTool({ name: 'x', guard: [DenyGuard] } as never, () => 1)],
+      ['resource', () => registry.addResource({ name: 'x', uri: 'x://1', guard: [] } as never, () => 1)],
+      ['prompt', () => registry.addPrompt({ name: 'x', guard: [DenyGuard] } as never, () => '')],
+    ])('names `guards` and `replace` among the options that a %s may have', (_kind, add) => {
+      expect(add).toThrow(REFUSED);
+      expect(add).toThrow(/option `guard` is unknown; known are name, .*guards, replace$/);
+    });
+
+    it.each<[string, () => unknown]>([
+      ['Tool', () => registry.addTool({ name: 'x', guards: DenyGuard as never }, () => 1)],
+      [
+        'Resource',
+        () => registry.addResource({ name: 'x', uri: 'x://1', guards: DenyGuard as never }, () => 1),
+      ],
+      ['Prompt', () => registry.addPrompt({ name: 'x', guards: DenyGuard as never }, () => '')],
+    ])('throws at once where guards are no list: add%s()', (kind, add) => {
+      expect(add).toThrow(REFUSED);
+      expect(add).toThrow(
+        `McpRegistry.add${kind}("x") cannot be protected as declared: \`guards\` is no list: write guards: [TheGuard]`,
+      );
+    });
+
     it('rejects for a schema or a guard that turns out to be of no use, and gives the name back', async () => {
       const input = { type: 'object', properties: { a: { type: 'nothing' } } };
       await expect(registry.addTool({ name: 'x', input }, () => 1)).rejects.toThrow(REFUSED);
@@ -452,7 +572,8 @@ describe.each(ADAPTERS)('McpRegistry on %s', (adapter) => {
     });
 
     it('throws for a resource that is no URI, and for something unknown that is to be enabled', () => {
-      expect(() => registry.notifyResourceUpdated('no uri')).toThrow(TypeError);
+      for (const uri of ['no uri', '', 'ticket://\ud800', 7 as never])
+        expect(() => registry.notifyResourceUpdated(uri)).toThrow(TypeError);
       expect(() => registry.setEnabled('tool', 'nothing', true)).toThrow('there is no tool "nothing"');
       expect(registry.remove('tool', 'nothing')).toBe(false);
       expect(registry.remove('prompt', 'declared')).toBe(false);
@@ -565,6 +686,19 @@ describe.each(ADAPTERS)('McpRegistry on %s', (adapter) => {
       ]);
       await stream.close();
     });
+
+    it('tells of an address with characters that no URI has whoever follows it as they are encoded', async () => {
+      await registry.addResource({ name: 'ticket', uri: 'ticket://{a}' }, () => 'ticket');
+      const resourceSubscriptions = ['ticket://%C3%A4', 'ticket://a'];
+      const stream = await listenOverHttp(running.mcp, { resourceSubscriptions }, traffic);
+      await stream.count(1);
+      registry.notifyResourceUpdated('ticket://ä');
+      expect((await stream.count(2)).slice(1)).toEqual([resourceChange('ticket://%C3%A4', 'sub')]);
+      // What is encoded already is not encoded again.
+      registry.notifyResourceUpdated('ticket://%C3%A4');
+      expect((await stream.count(3)).slice(2)).toEqual([resourceChange('ticket://%C3%A4', 'sub')]);
+      await stream.close();
+    });
   });
 });
 
@@ -591,6 +725,111 @@ describe('McpRegistry and the start', () => {
   it('refuses to start where one that was added takes the name of one that is decorated', async () => {
     const setup: Setup = (registry) => registry.addTool({ name: 'declared' }, () => 'added');
     await expect(startApp(registryApp(setup))).rejects.toThrow('Tool "declared" is declared twice');
+  });
+
+  @Injectable()
+  class OneOfEach {
+    @McpTool({ name: 'own' })
+    tool(): string {
+      return 'declared';
+    }
+
+    @McpResource({ name: 'own', uri: 'own://all' })
+    resource(): string {
+      return 'declared';
+    }
+
+    @McpPrompt({ name: 'own' })
+    prompt(): string {
+      return 'declared';
+    }
+  }
+
+  it.each<[string, (registry: McpRegistry, replace: boolean) => Promise<void>, string, Json, string]>([
+    [
+      'tool',
+      (registry, replace) => registry.addTool({ name: 'own', replace }, () => 'added'),
+      'tools/call',
+      { name: 'own' },
+      'Tool "own" is declared twice',
+    ],
+    [
+      'resource',
+      (registry, replace) => registry.addResource({ name: 'own', uri: 'own://all', replace }, () => 'added'),
+      'resources/read',
+      { uri: 'own://all' },
+      'Resource "own://all" is declared twice',
+    ],
+    [
+      'prompt',
+      (registry, replace) => registry.addPrompt({ name: 'own', replace }, () => 'added'),
+      'prompts/get',
+      { name: 'own' },
+      'Prompt "own" is declared twice',
+    ],
+  ])(
+    'replaces a decorated %s before the start where it is asked to',
+    async (kind, add, method, params, text) => {
+      const running = await startApp(registryApp((registry) => add(registry, true), {}, [OneOfEach]));
+      const { result } = await modern(running.mcp, method, params);
+      const own = running.app
+        .get(McpRegistry)
+        .describe()
+        .filter((one) => one.kind === kind && one.name === 'own');
+      await running.close();
+      expect(JSON.stringify(result)).toContain('"text":"added"');
+      expect(own).toHaveLength(1);
+      await expect(
+        startApp(registryApp((registry) => add(registry, false), {}, [OneOfEach])),
+      ).rejects.toThrow(text);
+    },
+  );
+
+  it('hides what is decorated where it is disabled before the start, until it is enabled', async () => {
+    const setup: Setup = (registry) => {
+      registry.setEnabled('tool', 'own', false);
+      registry.setEnabled('resource', 'own://all', false);
+      registry.setEnabled('prompt', 'own', false);
+      registry.setEnabled('tool', 'declared', false);
+      registry.setEnabled('tool', 'declared', true);
+    };
+    const running = await startApp(registryApp(setup, {}, [OneOfEach]));
+    const registry = running.app.get(McpRegistry);
+    const exposed = () => registry.describe().map(({ kind, name }) => `${kind} ${name}`);
+    const before = exposed();
+    const hidden = await modern(running.mcp, 'tools/call', { name: 'own' });
+    registry.setEnabled('tool', 'own', true);
+    const shown = await modern(running.mcp, 'tools/call', { name: 'own' });
+    await running.close();
+    expect(before).toEqual(['tool declared']);
+    expect(hidden.error.code).toBe(-32602);
+    expect(textOf(shown.result)).toBe('declared');
+  });
+
+  it.each(['tool', 'resource', 'prompt'] as const)(
+    'refuses to start where a %s is disabled that is not there',
+    async (kind) => {
+      const setup: Setup = (registry) => registry.setEnabled(kind, 'nothing', false);
+      await expect(startApp(registryApp(setup))).rejects.toThrow(
+        new TypeError(`McpRegistry.setEnabled(): there is no ${kind} "nothing"`),
+      );
+    },
+  );
+
+  it('warns of nothing for handlers without arguments behind a ValidationPipe', async () => {
+    const log = new CapturedLog();
+    const setup: Setup = async (registry) => {
+      await registry.addTool({ name: 'bare' }, () => 'bare');
+      await registry.addResource({ name: 'bare', uri: 'bare://all' }, () => 'bare');
+      await registry.addPrompt({ name: 'bare' }, () => 'bare');
+      await registry.addTool({ name: 'sum', input: SumDto }, ({ a, b }: SumDto) => a + b);
+    };
+    const running = await startApp(registryApp(setup), { logger: log });
+    await running.app.get(McpRegistry).addTool({ name: 'later' }, () => 'later');
+    const { result } = await modern(running.mcp, 'tools/call', { name: 'later' });
+    await running.close();
+    expect(textOf(result)).toBe('later');
+    expect([...log.of('warn'), ...log.of('error')]).toEqual([]);
   });
 
   it('serves what is added on stdio, and offers a feature that only the registry brings', async () => {

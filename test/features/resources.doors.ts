@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import type { McpRevision, McpStdioOptions } from 'nest-mcp';
 import { NestFactory } from '@nestjs/core';
@@ -161,8 +160,6 @@ export async function openDoors(root: Type, traffic: Traffic): Promise<OpenDoors
   }
   const close = async () => {
     for (const door of doors.values()) await door.close();
-    // A client whose stream was cut opens a connection in advance, and a server waits for its first request.
-    for (const { app } of Object.values(apps)) (app.getHttpServer() as Server).closeAllConnections();
     await Promise.all([...Object.values(apps).map((running) => running.close()), bare.close()]);
   };
   return { apps, bare, doors, close };

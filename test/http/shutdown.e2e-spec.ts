@@ -25,4 +25,13 @@ describe.each(ADAPTERS)('an application that closes on %s', (adapter) => {
     connection.destroy();
     await closed;
   });
+
+  it('A16: does not wait for connections on which nothing was ever asked', async () => {
+    const running = await startApp(wireApp(), { adapter });
+    const spare = await RawConnection.open(running.url);
+    // Connections are taken in the order they come, so the spare one is there when this is answered.
+    await fetch(running.mcp, { method: 'POST' });
+    await running.close();
+    await spare.closed;
+  });
 });

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Module } from '@nestjs/common';
@@ -49,6 +48,8 @@ describe('the README', () => {
     expect(await text('search', { query: 'login' })).toBe('20 of login');
     expect(await text('read', { id: 'T-1' })).toBe('Ticket T-1');
     expect(await text('secret')).toBe('Forbidden resource');
+    const tickets = [{ id: 'T-1', subject: 'Cannot log in' }];
+    expect((await call('openTickets')).result['structuredContent']).toEqual(tickets);
 
     const found = { status: 'open', region: 'eu' };
     const mirrored = await call('searchTickets', found, { 'mcp-param-region': 'eu' });
@@ -110,6 +111,13 @@ describe('docs/resources.md', () => {
     ]);
   });
 
+  it('gives what is of one caller to that one, by the variables of the address', async () => {
+    const uri = 'ticket://T-1/invoice';
+    expect(await contents(uri, { 'x-user': 'ada' })).toMatchObject([{ text: 'The invoice of T-1' }]);
+    for (const headers of [{}, { 'x-user': 'eve' }])
+      expect((await read(uri, headers)).error).toMatchObject({ code: 403, message: 'Forbidden resource' });
+  });
+
   it('reads what stands at a fixed address, with its cache hints', async () => {
     const { result } = await read('docs://handbook');
     expect(result).toMatchObject({
@@ -124,6 +132,8 @@ describe('docs/resources.md', () => {
     expect(await text('logs://api')).toBe('the last 100 lines of api, level any');
     expect(await text('logs://api?limit=5&level=error')).toBe('the last 5 lines of api, level error');
     expect((await read('logs://api?limit=900')).error.message).toContain('- limit: must be at most 500');
+    expect(await text('logs://api?verbose=1')).toBe('the last 100 lines of api, level any');
+    expect((await read('logs://api?limit=5&limit=6')).error.code).toBe(-32602);
     expect(await text('docs://pages/a/b%20c.md')).toBe('the page at a/b c.md');
     for (const hostile of ['docs://pages/../b', 'docs://pages/a%2Fb'])
       expect((await read(hostile)).error).toMatchObject({ code: -32602, data: { uri: hostile } });
@@ -363,9 +373,10 @@ describe('docs/changes.md', () => {
 
 describe('docs/transports.md', () => {
   it('serves both eras over TCP, and cancels what a client leaves behind', async () => {
+    process.env['MCP_TCP_PORT'] = '0';
     const { app } = await start(TransportsModule);
+    delete process.env['MCP_TCP_PORT'];
     const { server } = app.get(TcpTransport);
-    await once(server.listen(0, '127.0.0.1'), 'listening');
     const ask = async (messages: Json[]): Promise<Json[]> => {
       const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
       const answers: Json[] = [];

@@ -124,6 +124,11 @@ describe('a refusal', () => {
       'revisions',
       'has "1999-01-01"; known are 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05',
     ],
+    ...['sub', {}, null, 7].map((caller): [Record<string, unknown>, string, string] => [
+      { caller },
+      'caller',
+      'must be a function: (request) => ({ id: request.user.name })',
+    ]),
     [{ pageSize: 0 }, 'pageSize', COUNT],
     [{ pageSize: 1.5 }, 'pageSize', COUNT],
     [{ pageSize: '100' }, 'pageSize', COUNT],

@@ -8,7 +8,15 @@ import {
   type ExecutionContext,
 } from '@nestjs/common';
 import { IsEnum, IsInt, IsOptional, IsString, Max } from 'class-validator';
-import { McpContext, McpExecutionContext, McpModule, McpProperty, McpTool, schema } from 'nest-mcp';
+import {
+  jsonSchemaOf,
+  McpContext,
+  McpExecutionContext,
+  McpModule,
+  McpProperty,
+  McpTool,
+  schema,
+} from 'nest-mcp';
 import { z } from 'zod';
 
 /** Stands for the configuration that an application has. */
@@ -44,6 +52,14 @@ enum Status {
 class TicketIdDto {
   @IsString()
   id: string;
+}
+
+class TicketDto {
+  @IsString()
+  id: string;
+
+  @IsString()
+  subject: string;
 }
 
 class SearchTicketsDto {
@@ -102,6 +118,11 @@ class TicketTools {
   @McpTool({ input: schema.object({ id: schema.property('string', 'Ticket id') }, ['id']) })
   read({ id }: { id: string }) {
     return `Ticket ${id}`;
+  }
+
+  @McpTool({ output: { type: 'array', items: jsonSchemaOf(TicketDto) } })
+  openTickets() {
+    return [{ id: 'T-1', subject: 'Cannot log in' }];
   }
 
   @McpTool()

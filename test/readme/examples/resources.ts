@@ -1,6 +1,13 @@
-import { Injectable, Module, StreamableFile, UseGuards } from '@nestjs/common';
+import {
+  Injectable,
+  Module,
+  StreamableFile,
+  UseGuards,
+  type CanActivate,
+  type ExecutionContext,
+} from '@nestjs/common';
 import { IsIn, IsInt, IsOptional, IsString, Matches, Max } from 'class-validator';
-import { McpArgs, McpCompletion, McpModule, McpResource } from 'nest-mcp';
+import { McpArgs, McpCompletion, McpExecutionContext, McpModule, McpResource } from 'nest-mcp';
 import { StaffGuard } from './staff.guard.js';
 import { Tickets } from './tickets.js';
 
@@ -8,6 +15,19 @@ class TicketIdDto {
   @IsString()
   @Matches(/^T-\d{1,6}$/)
   id: string;
+}
+
+/** A customer reads what is theirs alone. */
+@Injectable()
+class OwnTicketsGuard implements CanActivate {
+  constructor(private readonly tickets: Tickets) {}
+
+  canActivate(context: ExecutionContext) {
+    const call = McpExecutionContext.create(context); // getType() is 'mcp' here
+    if (call.kind === 'completion') return true; // the id is still being typed
+    const { id } = call.getArgs<{ id: string }>(); // the variables of the address
+    return this.tickets.ownerOf(id) === call.getContext().caller?.id;
+  }
 }
 
 @Injectable()
@@ -40,6 +60,12 @@ class TicketResources {
   thread({ id }: TicketIdDto) {
     const ticket = this.tickets.find(id);
     return ticket?.comments.map((text, index) => ({ uri: `ticket://${id}/comments/${index}`, text }));
+  }
+
+  @McpResource('ticket://{id}/invoice')
+  @UseGuards(OwnTicketsGuard)
+  invoice({ id }: TicketIdDto) {
+    return `The invoice of ${id}`;
   }
 }
 
@@ -82,8 +108,14 @@ class OtherResources {
   }
 }
 
+/** Stands for what an application does with a token. */
+function callerOf(request: unknown) {
+  const id = (request as { headers: Record<string, string | undefined> }).headers['x-user'];
+  return id === undefined ? undefined : { id };
+}
+
 @Module({
-  imports: [McpModule.forRoot({ name: 'helpdesk', version: '1.0.0' })],
+  imports: [McpModule.forRoot({ name: 'helpdesk', version: '1.0.0', caller: callerOf })],
   providers: [Tickets, TicketResources, OtherResources],
 })
 export class ResourcesModule {}

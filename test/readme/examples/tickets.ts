@@ -22,6 +22,10 @@ export class Tickets {
     return this.tickets.get(id);
   }
 
+  ownerOf(id: string): string | undefined {
+    return id === 'T-1' ? 'ada' : undefined;
+  }
+
   file(id: string, name: string): { bytes: Buffer; type: string } | undefined {
     return id === 'T-1' && name === 'dot.png' ? { bytes: DOT, type: 'image/png' } : undefined;
   }

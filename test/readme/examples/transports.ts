@@ -1,15 +1,32 @@
+import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { Injectable, Module, type BeforeApplicationShutdown } from '@nestjs/common';
-import { McpContext, McpDispatcher, McpModule, McpTool, type McpPeer } from 'nest-mcp';
+import {
+  Injectable,
+  Module,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { McpDispatcher, McpModule, type McpPeer } from 'nest-mcp';
+import { WhoTools } from './who.tools.js';
 
 /** MCP over TCP, each message on a line of its own. */
 @Injectable()
-export class TcpTransport implements BeforeApplicationShutdown {
+export class TcpTransport implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly sockets = new Set<Socket>();
   readonly server = createServer((socket) => this.serve(socket));
 
   constructor(private readonly dispatcher: McpDispatcher) {}
+
+  async onApplicationBootstrap() {
+    this.server.listen(Number(process.env.MCP_TCP_PORT ?? 4000), '127.0.0.1');
+    await once(this.server, 'listening');
+  }
+
+  beforeApplicationShutdown() {
+    this.server.close();
+    for (const socket of this.sockets) socket.destroy();
+  }
 
   private serve(socket: Socket) {
     this.sockets.add(socket);
@@ -37,19 +54,6 @@ export class TcpTransport implements BeforeApplicationShutdown {
     createInterface({ input: socket }).on('line', (line) => {
       receive(line).catch(() => socket.destroy());
     });
-  }
-
-  beforeApplicationShutdown() {
-    this.server.close();
-    for (const socket of this.sockets) socket.destroy();
-  }
-}
-
-@Injectable()
-class WhoTools {
-  @McpTool({ description: 'Tells who is calling', readOnly: true })
-  whoAmI(ctx: McpContext) {
-    return `${ctx.caller?.id} in ${ctx.revision}, over ${ctx.transport}`;
   }
 }
 

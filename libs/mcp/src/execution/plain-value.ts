@@ -65,6 +65,14 @@ export function toPlain(value: unknown, size: number = DEFAULT_SIZE): unknown {
   }
 }
 
+/**
+ * A value as `toPlain` has it, but of an error, at any depth, no more than its name and message: what libraries hang on
+ * errors, the headers of a request for example, is not for clients.
+ */
+export function toLogged(value: unknown): unknown {
+  return new Walk(DEFAULT_SIZE, true).plain(value, undefined);
+}
+
 /** A named refusal out of whatever a value's own code threw. */
 export function asRefusal(error: unknown): Error {
   return error instanceof UnserialisableResultException || error instanceof ResultTooLargeException
@@ -108,7 +116,11 @@ class Walk implements SurroundingWalk {
   private serialiser: InstanceSerialiser | undefined;
   private left: number;
 
-  constructor(private readonly size: number) {
+  constructor(
+    private readonly size: number,
+    /** Whether an error is its name and message alone. */
+    private readonly namesErrors = false,
+  ) {
     this.left = size * SLACK;
   }
 
@@ -202,11 +214,12 @@ class Walk implements SurroundingWalk {
 
   private instance(value: object, prototype: object, key: Key, mayHaveJson: boolean): unknown {
     if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) return this.bytes(value);
+    const isError = types.isNativeError(value) || value instanceof Error;
+    if (isError && this.namesErrors) return { name: String(value.name), message: String(value.message) };
     if (isSerialised(prototype)) return this.serialised(value, prototype, key);
     if (types.isDate(value) && Number.isNaN(value.getTime())) throw this.refusal('an invalid date', key);
     if (types.isBoxedPrimitive(value) && !types.isSymbolObject(value))
       return this.plain(value.valueOf(), key);
-    const isError = types.isNativeError(value) || value instanceof Error;
     const { toJSON } = value as { toJSON?: unknown };
     if (mayHaveJson && typeof toJSON === 'function' && !isError) return this.fromJson(value, toJSON, key);
     if (types.isDate(value)) return value.toISOString();

@@ -89,6 +89,18 @@ describe('a log', () => {
       });
   });
 
+  it('carries what an instance shows, and as much of it as a message may have', () => {
+    const shown = (data: unknown) => (typeof data === 'object' ? { name: 'ann' } : data);
+    expect(logParams('info', { name: 'ann', password: 'x' }, undefined, shown)).toBe(
+      '{"level":"info","data":{"name":"ann"}}',
+    );
+    const most = 'x'.repeat(256 * 1024 - 2);
+    expect(JSON.parse(logParams('info', most, undefined, asItIs))).toHaveProperty('data', most);
+    expect(logParams('info', `${most}x`, undefined, asItIs)).toBe(
+      '{"level":"info","data":"[data too large for a log message]"}',
+    );
+  });
+
   it('names the logger where it is a text', () => {
     expect(logParams('error', 1, 'db "main"', asItIs)).toBe(
       '{"level":"error","logger":"db \\"main\\"","data":1}',

@@ -84,6 +84,21 @@ describe.each(['image', 'audio'] as const)('content.%s', (kind) => {
   );
 });
 
+it.each([
+  ['image', 'audio/wav', 'image/png'],
+  ['image', 'text/html', 'image/png'],
+  ['image', 'images/png', 'image/png'],
+  ['audio', 'image/png', 'audio/wav'],
+  ['audio', 'application/octet-stream', 'audio/wav'],
+] as const)('S-111: content.%s() refuses %s, which is of another kind', (kind, mimeType, example) => {
+  expect(() => content[kind]('NTY=', mimeType)).toThrow(
+    new TypeError(
+      `content.${kind}(): "${mimeType}" is no MIME type of ${kind}: write one such as "${example}"`,
+    ),
+  );
+  expect(content[kind]('NTY=', example.toUpperCase()).mimeType).toBe(example.toUpperCase());
+});
+
 describe('content.link', () => {
   const told = {
     title: 'The first',

@@ -47,6 +47,9 @@ const dispatcher = new Dispatcher(
     ['gone resource', method(() => Promise.reject(new McpError(-32002, 'gone', { uri: 'a://1' })))],
     ['url needed', method(() => Promise.reject(new McpError(-32042, 'open this first')))],
     ['cycle', method(() => Promise.reject(new McpError(4001, 'closed', CYCLE)))],
+    ['long text', method(() => Promise.reject(new McpError(4001, 'x'.repeat(1024 * 1024))))],
+    ['long data', method(() => Promise.reject(new McpError(4001, 'closed', ['x'.repeat(1024 * 1024)])))],
+    ['fitting', method(() => Promise.reject(new McpError(4001, 'x'.repeat(1024 * 1024 - 100))))],
     [
       'crash',
       method(() => {
@@ -135,6 +138,19 @@ describe('Dispatcher', () => {
   it('never rejects: an McpError whose data JSON cannot carry becomes the fixed text', async () => {
     expect((await dispatch('cycle'))?.error).toEqual({ code: -32603, message: 'Internal error in cycle' });
   });
+
+  it.each(['long text', 'long data'])(
+    'sends no error of more than 1 MiB: a %s becomes the fixed text, and is told',
+    async (name) => {
+      faults.length = 0;
+      const error = { code: -32603, message: `Internal error in ${name}` };
+      const outcome = await dispatch(name);
+      expect(outcome?.error).toEqual(error);
+      expect(JSON.parse(outcome!.message)).toMatchObject({ error });
+      expect(faults).toHaveLength(1);
+      expect((await dispatch('fitting'))?.error?.code).toBe(4001);
+    },
+  );
 
   it.each(['crash', 'reject'])(
     'never rejects: a %s becomes the fixed text, and is told once',

@@ -30,6 +30,8 @@ describe('McpError', () => {
     { name: 'McpError', code: 5, message: 'x' },
     Object.assign(new Error('x'), { name: 'McpError', code: 'ECONNREFUSED' }),
     Object.assign(new Error('x'), { name: 'McpError', code: 1.5 }),
+    Object.assign(new Error('x'), { name: 'McpError', code: 1e21 }),
+    Object.assign(new Error('x'), { name: 'McpError', code: Number.POSITIVE_INFINITY }),
     Object.assign(new Error('x'), { code: -1 }),
   ])('is not what merely looks like one: %p', (value) => {
     expect(McpError.is(value)).toBe(false);

@@ -1,6 +1,6 @@
 import type { Handler } from '../discovery/registration.js';
 import { kindOf } from '../execution/mcp-execution-context.js';
-import { toPlain } from '../execution/plain-value.js';
+import { toLogged } from '../execution/plain-value.js';
 import { McpContext } from '../protocol/call-context.js';
 import type { EndReason } from '../protocol/call-lifetime.js';
 import { readCallOptions } from '../protocol/call-options.js';
@@ -63,7 +63,7 @@ export class CallRunner {
       progressToken,
       logLevel,
     };
-    return this.follow(delivery, call, new McpContext(delivery.origin, subject, delivery.lifetime, toPlain));
+    return this.follow(delivery, call, new McpContext(delivery.origin, subject, delivery.lifetime, toLogged));
   }
 
   private async follow<Result>(

@@ -1,5 +1,5 @@
 import type { McpChange } from '../changes.js';
-import { LegacyPeer, MAX_FOLLOWED } from './legacy-peer.js';
+import { LegacyPeer, MAX_FOLLOWED, MAX_FOLLOWED_LENGTH } from './legacy-peer.js';
 
 const TOOLS: McpChange = { kind: 'list', list: 'tools' };
 const NOTE: McpChange = { kind: 'resource', uri: 'note://all' };
@@ -53,5 +53,20 @@ describe('LegacyPeer', () => {
     expect(peer.follow('a://0')).toBe(true);
     peer.unfollow('a://0');
     expect(peer.follow('b://1')).toBe(true);
+  });
+
+  it('follows addresses of so many characters together and no more, and gives room back', () => {
+    const { peer } = peerWith();
+    const long = (at: number) => `a://${at}`.padEnd(MAX_FOLLOWED_LENGTH / 16, 'x');
+    for (let at = 0; at < 16; at++) expect(peer.follow(long(at))).toBe(true);
+    expect(peer.follow('a:')).toBe(false);
+    expect(peer.follow(long(0))).toBe(true);
+    // What is not followed gives nothing back.
+    peer.unfollow(long(16));
+    expect(peer.follow('a:')).toBe(false);
+    peer.unfollow(long(0));
+    peer.unfollow(long(0));
+    expect(peer.follow(long(16))).toBe(true);
+    expect(peer.follow('a:')).toBe(false);
   });
 });

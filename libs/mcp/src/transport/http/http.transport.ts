@@ -1,5 +1,11 @@
-import { Injectable, Logger } from '@nestjs/common';
-import type { ServerResponse } from 'node:http';
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { Server, type ServerResponse } from 'node:http';
 import { LOG_CONTEXT } from '../../mcp.constants.js';
 import { rpcError } from '../../protocol/dispatcher.js';
 import { eraOfMessage } from '../../protocol/era.js';
@@ -16,20 +22,32 @@ import { LegacyEndpoint, VERSION_HEADER } from './legacy.endpoint.js';
 import { acceptanceOf, hasShortBody } from './media-types.js';
 import { ModernEndpoint } from './modern.endpoint.js';
 import { ReplyStream } from './reply-stream.js';
+import { SpareConnections } from './spare-connections.js';
 
 /** Streamable HTTP: both eras on one URL, behind the endpoint's guards. */
 @Injectable()
-export class HttpTransport {
+export class HttpTransport implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger(LOG_CONTEXT);
   private readonly modern: ModernEndpoint;
   private readonly legacy: LegacyEndpoint;
+  private readonly spare = new SpareConnections();
 
   constructor(
     private readonly server: McpServer,
     private readonly bodies: BodyGate,
+    private readonly adapterHost: HttpAdapterHost,
   ) {
     this.modern = new ModernEndpoint(server);
     this.legacy = new LegacyEndpoint(server);
+  }
+
+  onApplicationBootstrap(): void {
+    const server: unknown = this.adapterHost.httpAdapter?.getHttpServer();
+    if (server instanceof Server) this.spare.watch(server);
+  }
+
+  beforeApplicationShutdown(): void {
+    this.spare.close();
   }
 
   async handle(request: FrameworkRequest, response: ServerResponse | FastifyReply): Promise<void> {

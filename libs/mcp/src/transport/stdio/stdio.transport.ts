@@ -75,6 +75,8 @@ async function serve(channel: PeerChannel, writer: LineWriter, line: Line): Prom
   if ('tooLong' in line) return writer.write(channel.refuseLong(line.tooLong));
   const answer = await channel.receive(line.bytes);
   if (!answer) return;
+  // After the result nothing of its subscription may come.
+  if (answer.ends) writer.catchUp();
   await writer.write(answer.message);
   if (answer.ends)
     await writer.write(notificationMessage('notifications/cancelled', `{"requestId":${answer.ends.text}}`));
@@ -140,8 +142,17 @@ class LineWriter {
 
   /** Writes what changed; a client that does not read is told once of each change, when it does. */
   notify(message: string, room: number): void {
-    if (this.missed.size === 0 && this.buffered <= room) void this.write(message);
+    // Only a full stream tells when it is read again, so that nothing is kept before it is full.
+    const isFull = this.drained !== undefined && this.buffered > room;
+    if (this.missed.size === 0 && !isFull) void this.write(message);
     else if (this.missed.size < MAX_MISSED) this.missed.add(message);
+  }
+
+  /** Writes what was kept for a client that does not read. */
+  catchUp(): void {
+    const missed = Array.from(this.missed);
+    this.missed.clear();
+    for (const message of missed) void this.write(message);
   }
 
   /** Resolves when all that was written has left this process. */
@@ -165,9 +176,7 @@ class LineWriter {
         this.drained = undefined;
         this.waiting = 0;
         this.onPressure?.(false);
-        const missed = Array.from(this.missed);
-        this.missed.clear();
-        for (const message of missed) void this.write(message);
+        this.catchUp();
         resolve();
       };
       this.output.on('drain', done).on('close', done).on('error', done);

@@ -1,0 +1,28 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+/**
+ * Connections on which nothing was ever asked. Clients open one in advance, Node's own `fetch` whenever a stream is cut,
+ * and a server that closes waits for it as for a request that is on its way: for seconds, or as long as the client
+ * likes. So they are ended once everything else is.
+ */
+export class SpareConnections {
+  private readonly unused = new Set<Socket>();
+  private isClosing = false;
+
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => {
+      if (this.isClosing) return void socket.destroy();
+      this.unused.add(socket);
+      socket.once('close', () => this.unused.delete(socket));
+    });
+    // What asked something once is Node's to close.
+    server.on('request', ({ socket }: { socket: Socket }) => void this.unused.delete(socket));
+  }
+
+  /** Ends those that are there, and takes no more. */
+  close(): void {
+    this.isClosing = true;
+    for (const socket of Array.from(this.unused)) if (socket.bytesRead === 0) socket.destroy();
+  }
+}
