@@ -25,6 +25,10 @@ const project = (displayName, roots, testRegex) => ({
 });
 
 export default {
+  // Every core: a run that leaves one free takes twice as long on a machine of two.
+  maxWorkers: '100%',
+  // Whatever hangs is found all the same; whatever only waits for its turn on a busy machine is none.
+  testTimeout: 20_000,
   projects: [
     project('unit', ['<rootDir>/src', '<rootDir>/libs'], '\\.spec\\.ts$'),
     project('e2e', ['<rootDir>/test'], '\\.e2e-spec\\.ts$'),
