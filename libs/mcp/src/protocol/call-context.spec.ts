@@ -14,7 +14,7 @@ function contextOf(origin: Partial<CallOrigin> = {}, subject: Partial<CallSubjec
       client: { capabilities: {} },
       sessionId: undefined,
       peer: undefined,
-      listen: undefined,
+      outlet: undefined,
       request: { url: '/mcp' },
       response: undefined,
       callerOf: () => undefined,

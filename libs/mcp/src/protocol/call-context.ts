@@ -17,6 +17,12 @@ export interface McpCaller {
 /** Which transport brought a call; `'memory'` is one of the application's own, by `McpDispatcher`. */
 export type McpTransport = 'http' | 'stdio' | 'memory';
 
+/** What can stay open for changes. */
+export interface ChangeOutlet {
+  /** Opens the answer as a stream; what it gives sends on it. */
+  listen(): (message: string) => void;
+}
+
 /** Where a message came from: all that a transport tells the core, made once per message. */
 export interface CallOrigin {
   readonly transport: McpTransport;
@@ -37,11 +43,8 @@ export interface CallOrigin {
    * server wants plain answers. Resolves when the reader has room for more.
    */
   readonly emit: ((message: string) => void | Promise<void>) | undefined;
-  /**
-   * Opens the answer as a stream that stays open for changes, and gives what sends on it. Missing where the client
-   * takes no stream.
-   */
-  readonly listen: (() => (message: string) => void) | undefined;
+  /** Gives a stream that stays open for changes; missing where the client takes no stream. */
+  readonly outlet: ChangeOutlet | undefined;
 }
 
 /** What a call asks for, read from its message. */

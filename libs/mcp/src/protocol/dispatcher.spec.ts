@@ -21,7 +21,7 @@ function delivery(name: string, era: McpEra, id = '9007199254740993'): Delivery 
     client: { capabilities: {} },
     sessionId: undefined,
     peer: undefined,
-    listen: undefined,
+    outlet: undefined,
     request: {},
     response: undefined,
     callerOf: () => undefined,

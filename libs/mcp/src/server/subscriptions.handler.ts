@@ -48,7 +48,7 @@ export class SubscriptionsHandler {
     if ('code' in asked) return { error: asked };
     if (request.source.text.length > MAX_LISTEN_LENGTH)
       return invalidParams(`a request that listens has at most ${MAX_LISTEN_LENGTH} characters`);
-    if (!origin.listen) return refused('This request is answered as a stream: accept text/event-stream');
+    if (!origin.outlet) return refused('This request is answered as a stream: accept text/event-stream');
     if (channel?.has(request.id)) return refused(DUPLICATE_ID);
     const caller = origin.callerOf()?.id;
     const full = this.streams.refusal(caller);
@@ -66,7 +66,7 @@ export class SubscriptionsHandler {
       // Guards may take their time; an end does not wait for them.
       const filter = await Promise.race([this.honoured(asked, delivery), ended.then(() => undefined)]);
       if (filter && lifetime.isOpen) {
-        const subscription = new Subscription(request.id, filter, origin.listen());
+        const subscription = new Subscription(request.id, filter, origin.outlet.listen());
         subscription.acknowledge();
         forget = this.feed.add(subscription);
         clearTimeout(timer);

@@ -162,7 +162,7 @@ export class LegacyEndpoint {
       response: exchange.response,
       callerOf: () => settings.callerOf(exchange.request),
       emit: stream.emit,
-      listen: undefined,
+      outlet: undefined,
     };
   }
 

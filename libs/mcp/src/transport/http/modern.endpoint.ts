@@ -118,7 +118,7 @@ export class ModernEndpoint {
       response: exchange.response,
       callerOf: () => settings.callerOf(exchange.request),
       emit: stream.emit,
-      listen: stream.listen,
+      outlet: stream.changes,
     };
   }
 }

@@ -1,10 +1,11 @@
+import type { ChangeOutlet } from '../../protocol/call-context.js';
 import type { HttpExchange } from './http-exchange.js';
 import type { Acceptance } from './media-types.js';
 import { SseWriter, type StreamOptions } from './sse-writer.js';
 import { RETRY } from './http-refusal.js';
 
 /** The answer to one request: plain JSON, or a stream from the moment something precedes the result. */
-export class ReplyStream {
+export class ReplyStream implements ChangeOutlet {
   private readonly writer: SseWriter;
   /** Sends a message before the answer; missing where the answer has to be plain JSON. */
   readonly emit: ((message: string) => Promise<void>) | undefined;
@@ -20,12 +21,13 @@ export class ReplyStream {
   }
 
   /** The answer as a stream that stays open for changes; missing where the client takes none. */
-  get listen(): (() => (message: string) => void) | undefined {
-    if (!this.acceptance.stream) return undefined;
-    return () => {
-      this.writer.begin();
-      return (message) => this.writer.send(message);
-    };
+  get changes(): ChangeOutlet | undefined {
+    return this.acceptance.stream ? this : undefined;
+  }
+
+  listen(): (message: string) => void {
+    this.writer.begin();
+    return (message) => this.writer.send(message);
   }
 
   answer(message: string, status: number): void {

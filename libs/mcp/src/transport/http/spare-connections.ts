@@ -7,22 +7,20 @@ import type { Socket } from 'node:net';
  * likes. So they are ended once everything else is.
  */
 export class SpareConnections {
-  private readonly unused = new Set<Socket>();
+  private readonly sockets = new Set<Socket>();
   private isClosing = false;
 
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => {
       if (this.isClosing) return void socket.destroy();
-      this.unused.add(socket);
-      socket.once('close', () => this.unused.delete(socket));
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
     });
-    // What asked something once is Node's to close.
-    server.on('request', ({ socket }: { socket: Socket }) => void this.unused.delete(socket));
   }
 
-  /** Ends those that are there, and takes no more. */
+  /** Ends those that are there, and takes no more. What asked something once is Node's to close. */
   close(): void {
     this.isClosing = true;
-    for (const socket of Array.from(this.unused)) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of Array.from(this.sockets)) if (socket.bytesRead === 0) socket.destroy();
   }
 }

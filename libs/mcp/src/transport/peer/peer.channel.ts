@@ -1,4 +1,4 @@
-import type { CallOrigin, McpCaller, McpTransport } from '../../protocol/call-context.js';
+import type { CallOrigin, ChangeOutlet, McpCaller, McpTransport } from '../../protocol/call-context.js';
 import { CallLifetime } from '../../protocol/call-lifetime.js';
 import { eraOfMessage, unsupportedVersion } from '../../protocol/era.js';
 import { ErrorCode } from '../../protocol/error-codes.js';
@@ -53,6 +53,8 @@ export interface PeerAnswer {
 export class PeerChannel extends Channel {
   private legacy: { readonly peer: LegacyPeer; readonly leave: () => void } | undefined;
   private isClosed = false;
+
+  private readonly changes: ChangeOutlet = { listen: () => this.subscriptionSender() };
 
   constructor(
     private readonly server: McpServer,
@@ -184,7 +186,7 @@ export class PeerChannel extends Channel {
       response: undefined,
       callerOf: () => caller ?? settings.callerOf(stand),
       emit,
-      listen: era === 'modern' ? () => this.subscriptionSender() : undefined,
+      outlet: era === 'modern' ? this.changes : undefined,
     };
   }
 
