@@ -15,7 +15,7 @@ import {
   Subscription,
   type SubscriptionFilter,
 } from '../protocol/subscription.js';
-import { MAX_FOLLOWED, type LegacyPeer } from '../protocol/legacy/legacy-peer.js';
+import { MAX_FOLLOWED, MAX_FOLLOWED_LENGTH, type LegacyPeer } from '../protocol/legacy/legacy-peer.js';
 import { endedError, invalidParams } from './answers.js';
 import type { CallRunner, ResultWriter } from './call.runner.js';
 import type { FoundResource, ResourceFinder } from './resource.finder.js';
@@ -157,7 +157,7 @@ function followed({ uri, resource: { handler } }: FoundResource, peer: LegacyPee
       if (context.signal.aborted || peer.follow(uri)) return;
       throw new McpError(
         ErrorCode.InvalidRequest,
-        `Too many subscriptions: at most ${MAX_FOLLOWED} resources for one client`,
+        `Too many subscriptions: at most ${MAX_FOLLOWED} resources, of ${MAX_FOLLOWED_LENGTH} characters together`,
       );
     },
   };
