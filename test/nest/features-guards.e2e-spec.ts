@@ -15,7 +15,6 @@ import {
   type CanActivate,
   type DynamicModule,
   type ExecutionContext,
-  type Provider,
   type Type,
 } from '@nestjs/common';
 import { APP_GUARD, Reflector, REQUEST } from '@nestjs/core';
@@ -36,83 +35,16 @@ import { CapturedLog } from './captured-log.js';
 import { Traffic } from '../support/traffic.js';
 import { modern, openSession, type Json, type LegacySession } from '../support/wire.js';
 import { httpCallers, listenersOf, memoryCallers, stdioCallers, type Caller } from './feature-callers.js';
-
-/** What a guard was told of one call. */
-interface Sight {
-  readonly type: string;
-  readonly kind: string | undefined;
-  readonly target: string;
-  readonly home: unknown;
-  readonly tag: unknown;
-  readonly args: unknown;
-}
-
-/** What one application did: how often its handlers ran, and what its guard was told. */
-class Witness {
-  /** Whether the guard lets calls pass; a control that the handlers do run when they may. */
-  allows = false;
-  /** Whether it refuses at the endpoint as well. */
-  refusesHttp = false;
-  runs = 0;
-  readonly seen: Sight[] = [];
-
-  judge(context: ExecutionContext, request: unknown): boolean {
-    const type = context.getType<string>();
-    const { headers } = request as { headers: Record<string, unknown> };
-    const view = type === 'mcp' ? McpExecutionContext.create(context) : undefined;
-    this.seen.push({
-      type,
-      kind: view?.kind,
-      target: `${context.getClass().name}.${context.getHandler().name}`,
-      home: new Reflector().getAllAndOverride('home', [context.getHandler(), context.getClass()]),
-      tag: headers['x-tag'],
-      args: view && { ...view.getArgs<object>() },
-    });
-    return this.allows || (type === 'http' && !this.refusesHttp);
-  }
-
-  ran(): string {
-    this.runs++;
-    return 'ran';
-  }
-
-  reset(): void {
-    this.allows = false;
-    this.refusesHttp = false;
-    this.runs = 0;
-    this.seen.length = 0;
-  }
-}
-
-/** A guard of each kind, all of them reporting to one witness. */
-function guardsOf(witness: Witness) {
-  @Injectable()
-  class PlainGuard implements CanActivate {
-    canActivate(context: ExecutionContext): boolean {
-      return witness.judge(context, context.switchToHttp().getRequest());
-    }
-  }
-
-  @Injectable({ scope: Scope.REQUEST })
-  class ScopedGuard implements CanActivate {
-    constructor(@Inject(REQUEST) private readonly request: unknown) {}
-
-    canActivate(context: ExecutionContext): boolean {
-      return witness.judge(context, this.request);
-    }
-  }
-  return { PlainGuard, ScopedGuard };
-}
-
-/** Where a guard is put. What is absent stays undecorated. */
-interface Placement {
-  readonly onClass?: ClassDecorator;
-  readonly onMethod?: MethodDecorator;
-  readonly providers?: Provider[];
-  readonly configure?: (app: McpStdioApp) => void;
-}
-
-const nothing = (): void => undefined;
+import {
+  GLOBAL,
+  guardsOf,
+  moduleOf,
+  nothing,
+  PLACEMENTS,
+  rootOf,
+  Witness,
+  type Placement,
+} from './witness.js';
 
 class ItemDto {
   @IsString()
@@ -172,12 +104,6 @@ function featuresOf(
   return Features;
 }
 
-function moduleOf(metadata: Omit<DynamicModule, 'module'>): DynamicModule {
-  @Module({})
-  class FeatureModule {}
-  return { module: FeatureModule, ...metadata };
-}
-
 /** Three homes of the handlers, each in a module of its own so that none gets another's guard by chance. */
 const HOMES = ['provider', 'controller', 'token'] as const;
 
@@ -189,42 +115,6 @@ function hostModules(witness: Witness, placement: Placement): DynamicModule[] {
     moduleOf({ providers: [{ provide: 'FEATURES', useClass: featuresOf(onToken, witness, placement) }] }),
   ];
 }
-
-function rootOf(imports: DynamicModule[], providers: Provider[] = []): Type {
-  @Module({ imports: [McpModule.forRoot({ name: 'guarded', version: '1.0.0' }), ...imports], providers })
-  class RootModule {}
-  return RootModule;
-}
-
-type Place = (witness: Witness) => Placement;
-
-const GLOBAL: [string, Place][] = [
-  [
-    'APP_GUARD as a class',
-    (w) => ({ providers: [{ provide: APP_GUARD, useClass: guardsOf(w).PlainGuard }] }),
-  ],
-  [
-    'APP_GUARD as an instance',
-    (w) => ({ providers: [{ provide: APP_GUARD, useValue: new (guardsOf(w).PlainGuard)() }] }),
-  ],
-  [
-    'APP_GUARD in request scope',
-    (w) => ({ providers: [{ provide: APP_GUARD, useClass: guardsOf(w).ScopedGuard }] }),
-  ],
-  [
-    'useGlobalGuards()',
-    (w) => ({ configure: (app) => void app.useGlobalGuards(new (guardsOf(w).PlainGuard)()) }),
-  ],
-];
-const LOCAL: [string, Place][] = [
-  ['an instance on the class', (w) => ({ onClass: UseGuards(new (guardsOf(w).PlainGuard)()) })],
-  ['an instance on the method', (w) => ({ onMethod: UseGuards(new (guardsOf(w).PlainGuard)()) })],
-  ['a class on the class', (w) => ({ onClass: UseGuards(guardsOf(w).PlainGuard) })],
-  ['a class on the method', (w) => ({ onMethod: UseGuards(guardsOf(w).PlainGuard) })],
-  ['a request-scoped class on the class', (w) => ({ onClass: UseGuards(guardsOf(w).ScopedGuard) })],
-  ['a request-scoped class on the method', (w) => ({ onMethod: UseGuards(guardsOf(w).ScopedGuard) })],
-];
-const PLACEMENTS = [...GLOBAL, ...LOCAL];
 
 /** One request, what its guards are told one after the other, and what it gives once they allow it. */
 interface Operation {

@@ -2,82 +2,32 @@ import {
   Controller,
   Inject,
   Injectable,
-  Module,
   Scope,
   UseGuards,
   type CanActivate,
   type DynamicModule,
-  type ExecutionContext,
   type Provider,
   type Type,
 } from '@nestjs/common';
-import { APP_GUARD, REQUEST } from '@nestjs/core';
-import { McpModule, McpTool, type McpStdioApp } from 'nest-mcp';
+import { APP_GUARD } from '@nestjs/core';
+import { McpTool, type McpStdioApp } from 'nest-mcp';
 import { ADAPTERS, startApp, type RunningApp } from '../support/app.js';
 import { openPipe, type Pipe } from '../support/stdio.js';
 import { Traffic } from '../support/traffic.js';
 import { callTool, modern, modernMessage, openSession, textOf, type Json } from '../support/wire.js';
+import {
+  GLOBAL,
+  guardsOf,
+  moduleOf,
+  nothing,
+  PLACEMENTS,
+  rootOf,
+  Witness,
+  type Placement,
+} from './witness.js';
 
 const TOOLS = ['onProvider', 'onController', 'onToken'] as const;
 type ToolName = (typeof TOOLS)[number];
-
-/** What one application did: how often its tools ran, and what its guard was told. */
-class Witness {
-  /** Whether the guard lets calls pass; a control that the tools do run when they may. */
-  allows = false;
-  /** Whether it refuses at the endpoint as well. */
-  refusesHttp = false;
-  runs = 0;
-  readonly seen: { type: string; target: string; tag: unknown }[] = [];
-
-  judge(context: ExecutionContext, request: unknown): boolean {
-    const type = context.getType<string>();
-    const { headers } = request as { headers: Record<string, unknown> };
-    this.seen.push({
-      type,
-      target: `${context.getClass().name}.${context.getHandler().name}`,
-      tag: headers['x-tag'],
-    });
-    return this.allows || (type === 'http' && !this.refusesHttp);
-  }
-
-  reset(): void {
-    this.allows = false;
-    this.refusesHttp = false;
-    this.runs = 0;
-    this.seen.length = 0;
-  }
-}
-
-/** A guard of each kind, all of them reporting to one witness. */
-function guardsOf(witness: Witness) {
-  @Injectable()
-  class PlainGuard implements CanActivate {
-    canActivate(context: ExecutionContext): boolean {
-      return witness.judge(context, context.switchToHttp().getRequest());
-    }
-  }
-
-  @Injectable({ scope: Scope.REQUEST })
-  class ScopedGuard implements CanActivate {
-    constructor(@Inject(REQUEST) private readonly request: unknown) {}
-
-    canActivate(context: ExecutionContext): boolean {
-      return witness.judge(context, this.request);
-    }
-  }
-  return { PlainGuard, ScopedGuard };
-}
-
-/** Where a guard is put. What is absent stays undecorated. */
-interface Placement {
-  readonly onClass?: ClassDecorator;
-  readonly onMethod?: MethodDecorator;
-  readonly providers?: Provider[];
-  readonly configure?: (app: McpStdioApp) => void;
-}
-
-const nothing = (): void => undefined;
 
 /** Three homes of a tool, each in a module of its own so that none gets another's guard by chance. */
 function hostModules(
@@ -120,52 +70,6 @@ function hostModules(
     onToken: moduleOf({ providers: [{ provide: 'TOOLS', useClass: TokenTools }] }),
   };
 }
-
-function moduleOf(metadata: Omit<DynamicModule, 'module'>): DynamicModule {
-  @Module({})
-  class FeatureModule {}
-  return { module: FeatureModule, ...metadata };
-}
-
-function rootOf(imports: DynamicModule[], providers: Provider[] = []): Type {
-  @Module({ imports: [McpModule.forRoot({ name: 'guarded', version: '1.0.0' }), ...imports], providers })
-  class RootModule {}
-  return RootModule;
-}
-
-type Place = (witness: Witness) => Placement;
-
-/** Guards that Nest reaches for every home of a tool. */
-const GLOBAL: [string, Place][] = [
-  [
-    'APP_GUARD as a class',
-    (w) => ({ providers: [{ provide: APP_GUARD, useClass: guardsOf(w).PlainGuard }] }),
-  ],
-  [
-    'APP_GUARD as an instance',
-    (w) => ({ providers: [{ provide: APP_GUARD, useValue: new (guardsOf(w).PlainGuard)() }] }),
-  ],
-  [
-    'APP_GUARD in request scope',
-    (w) => ({ providers: [{ provide: APP_GUARD, useClass: guardsOf(w).ScopedGuard }] }),
-  ],
-  [
-    'useGlobalGuards()',
-    (w) => ({ configure: (app) => void app.useGlobalGuards(new (guardsOf(w).PlainGuard)()) }),
-  ],
-  ['an instance on the class', (w) => ({ onClass: UseGuards(new (guardsOf(w).PlainGuard)()) })],
-  ['an instance on the method', (w) => ({ onMethod: UseGuards(new (guardsOf(w).PlainGuard)()) })],
-];
-
-/** Guards given as classes: Nest makes them where it scans the decorated class itself. */
-const AS_CLASS: [string, Place][] = [
-  ['a class on the class', (w) => ({ onClass: UseGuards(guardsOf(w).PlainGuard) })],
-  ['a class on the method', (w) => ({ onMethod: UseGuards(guardsOf(w).PlainGuard) })],
-  ['a request-scoped class on the class', (w) => ({ onClass: UseGuards(guardsOf(w).ScopedGuard) })],
-  ['a request-scoped class on the method', (w) => ({ onMethod: UseGuards(guardsOf(w).ScopedGuard) })],
-];
-
-const PLACEMENTS = [...GLOBAL, ...AS_CLASS];
 
 const REFUSED = { isError: true, content: [{ type: 'text', text: 'Forbidden resource' }] };
 
@@ -213,7 +117,7 @@ describe.each(ADAPTERS)('a guard that refuses, over HTTP on %s', (adapter) => {
     });
   });
 
-  describe.each(GLOBAL.slice(0, 4))('%s at the endpoint', (_title, place) => {
+  describe.each(GLOBAL)('%s at the endpoint', (_title, place) => {
     const witness = new Witness();
     let running: RunningApp;
 
