@@ -81,7 +81,7 @@ describe.each(ADAPTERS)('the option bus, on %s', (adapter) => {
     wire.published.length = 0;
   });
 
-  it('done when 7: brings the change of a second participant to a listener, and its own once', async () => {
+  it('brings the change of a second participant to a listener, and its own once', async () => {
     const [one, two] = [
       await startApp(busApp(WireBus), { adapter }),
       await startApp(busApp(WireBus), { adapter }),

@@ -239,7 +239,7 @@ describe.each(ADAPTERS)('subscriptions/listen over HTTP on %s', (adapter) => {
     expect(changes.listeners).toBe(before);
   });
 
-  it('done when 7: tells ten changes of one turn once', async () => {
+  it('tells ten changes of one turn once', async () => {
     const stream = await listen({ toolsListChanged: true, resourceSubscriptions: ['note://all'] });
     await stream.count(1);
     const { registry } = changes;
@@ -340,7 +340,7 @@ describe.each(ADAPTERS)('the bounds of listening on %s', (adapter) => {
     await eventually(() => changes.streams === 0);
   });
 
-  it('streams where plain answers are the rule, at once, without a place among the calls in flight', async () => {
+  it('F7: streams where plain answers are the rule, at once, without a place among the calls in flight', async () => {
     const first = await listen();
     await first.count(1);
     const call = callTool(running.mcp, 'wait');
@@ -354,7 +354,7 @@ describe.each(ADAPTERS)('the bounds of listening on %s', (adapter) => {
     await eventually(() => changes.streams === 0);
   });
 
-  it('keeps a silent stream alive with comments, which are no messages', async () => {
+  it('F1: keeps a silent stream alive with comments, which are no messages', async () => {
     const stream = await listen();
     await stream.until(() => stream.text.includes('\n\n:\n\n'));
     expect(stream.messages).toHaveLength(1);
@@ -687,7 +687,7 @@ async function watchV1(client: V1Client): Promise<Watcher> {
   return { told, close: () => client.close() };
 }
 
-describe.each(ADAPTERS)('done when 1: the official clients see changes without polling on %s', (adapter) => {
+describe.each(ADAPTERS)('the official clients see changes without polling on %s', (adapter) => {
   const traffic = new Traffic();
   let running: RunningApp;
   let changes: Changes;

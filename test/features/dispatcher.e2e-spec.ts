@@ -144,7 +144,7 @@ const call = (name: string, args: Json = {}, _meta?: Json): Json => ({
   ...(_meta ? { _meta } : {}),
 });
 
-describe('done when 7: a transport of public names, by handleMessage', () => {
+describe('a transport of public names, by handleMessage', () => {
   const traffic = new Traffic();
   let app: INestApplicationContext;
   let dispatcher: McpDispatcher;
@@ -413,7 +413,7 @@ describe('done when 7: a transport of public names, by handleMessage', () => {
     expect(textOf(answer!['result'] as Json)).toBe('memory modern bob no session');
   });
 
-  it('done when 3: runs nothing that a guard refuses', async () => {
+  it('runs nothing that a guard refuses', async () => {
     const peer = open({ request: { headers: { 'X-Refuse': 'yes' } } });
     const answer = await peer.modern('tools/call', call('wait'));
     expect(answer!['result']).toMatchObject({ isError: true });

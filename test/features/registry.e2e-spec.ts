@@ -264,7 +264,7 @@ describe.each(ADAPTERS)('McpRegistry on %s', (adapter) => {
     it.each([
       ['a class that no module provides', DenyGuard],
       ['an instance', new DenyGuard()],
-    ])('done when 3: is not reached by whom a guard refuses that is given as %s', async (_how, guard) => {
+    ])('is not reached by whom a guard refuses that is given as %s', async (_how, guard) => {
       const guards = [guard];
       await registry.addTool({ name: 'no', guards }, () => ran.push('handler'));
       await registry.addResource({ name: 'no', uri: 'no://all', guards }, () => ran.push('handler'));
@@ -351,7 +351,7 @@ describe.each(ADAPTERS)('McpRegistry on %s', (adapter) => {
       return set;
     };
 
-    it('done when 7: is refused by the guard class that is given with it, each item', async () => {
+    it('is refused by the guard class that is given with it, each item', async () => {
       const set = articles();
       await registry.exposeAll(set, { guards: [DenyGuard] });
       for (const { name } of set)
@@ -635,7 +635,7 @@ describe.each(ADAPTERS)('McpRegistry on %s', (adapter) => {
       expect(registry.remove('resource', 'twin')).toBe(true);
     });
 
-    it('done when 7: is unlisted and unknown while it is disabled, and is itself again afterwards', async () => {
+    it('is unlisted and unknown while it is disabled, and is itself again afterwards', async () => {
       const unknown = await callTool('never-there');
       registry.setEnabled('tool', 'declared', false);
       registry.setEnabled('resource', 'early', false);
@@ -713,7 +713,7 @@ describe('McpRegistry and the start', () => {
     }
   }
 
-  it('done when 3: refuses to start where a request-scoped global guard would be skipped', async () => {
+  it('refuses to start where a request-scoped global guard would be skipped', async () => {
     const setup: Setup = (registry) => registry.addTool({ name: 'open' }, () => noted.push('handler'));
     const more = [{ provide: APP_GUARD, useClass: ScopedGlobalGuard }];
     await expect(startApp(registryApp(setup, {}, more))).rejects.toThrow(

@@ -143,7 +143,7 @@ describe.each(ADAPTERS)('the standing stream of a legacy session on %s', (adapte
     expect((await getStatus(running.mcp, wrong))[0]).toBe(400);
   });
 
-  it("security 39: knows nothing of another caller's session, for its stream, its messages and its end", async () => {
+  it("knows nothing of another caller's session, for its stream, its messages and its end", async () => {
     const session = await ready(running.mcp, '2025-11-25', { 'x-user': 'ann' });
     const own = await openGet(running.mcp, session, traffic, '2025-11-25', { 'x-user': 'ann' });
     const foreign = { accept: 'text/event-stream', 'mcp-session-id': session.id, 'x-user': 'bob' };
