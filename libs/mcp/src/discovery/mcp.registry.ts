@@ -5,7 +5,7 @@ import type { McpToolOptions } from '../decorators/tool.decorator.js';
 import type { ListKind, McpChange } from '../protocol/changes.js';
 import type { CompletionResult, PromptResult, ReadResult, ToolResult } from '../protocol/content.js';
 import { isUri } from '../protocol/uri.js';
-import { AddedHandlers, type AddedGuard, type AddedHandler } from './added.handlers.js';
+import { AddedHandlers, type Added, type AddedGuard, type AddedHandler } from './added.handlers.js';
 import { UnprotectedHandlerException } from './boot.exceptions.js';
 import { Catalog, type Claim, type Exposed } from './catalog.js';
 import { assertTarget } from './completion.targets.js';
@@ -109,8 +109,8 @@ export class McpRegistry {
    * rejects with one where a schema or a guard turns out to be of no use
    */
   addTool(options: McpToolOptions & McpAdded, handler: AddedHandler): Promise<void> {
-    const { claim, guards, rest } = addedOf('tool', options, TOOL_OPTIONS);
-    return this.placement.place(TOOL, this.tools, [this.addedTool(rest, handler, { guards })], claim);
+    const { claim, guards, where, rest } = addedOf('tool', options, TOOL_OPTIONS);
+    return this.placement.place(TOOL, this.tools, [this.addedTool(rest, handler, { guards, where })], claim);
   }
 
   /** Adds a resource, or with braces in the address a template of resources; see `addTool`. */
@@ -138,12 +138,14 @@ export class McpRegistry {
    */
   exposeAll(items: readonly McpExposable[], options: { guards?: AddedGuard[] } = {}): Promise<void> {
     const guards = guardsOfSet(items, options);
-    const prepared = items.map((item) =>
-      this.addedTool(toolOptionsOf(item), (args, ctx) => item.handler(args, ctx), {
-        guards: [...guards, ...guardsIn(item, `McpRegistry.exposeAll(), ${JSON.stringify(item.name)}`)],
+    const prepared = items.map((item) => {
+      const where = `McpRegistry.exposeAll(), ${JSON.stringify(item.name)}`;
+      return this.addedTool(toolOptionsOf(item), (args, ctx) => item.handler(args, ctx), {
+        guards: [...guards, ...guardsIn(item, where)],
+        where,
         marked: item.handler,
-      }),
-    );
+      });
+    });
     return this.placement.place(TOOL, this.tools, prepared, 'new');
   }
 
@@ -236,11 +238,10 @@ export class McpRegistry {
   private addedTool(
     options: McpToolOptions & { name: string },
     handler: AddedHandler,
-    { guards, marked = handler }: { guards: readonly AddedGuard[]; marked?: object },
+    added: Omit<Added, 'takesArguments'>,
   ): Prepared<ToolRegistration> {
-    const where = `McpRegistry.addTool(${JSON.stringify(options.name)})`;
     const takesArguments = options.input !== undefined;
-    const { location, prepare } = this.added.locate(handler, { guards, where, takesArguments, marked });
+    const { location, prepare } = this.added.locate(handler, { ...added, takesArguments });
     return { draft: this.toolRegistrar.draft(location, named(options)), prepare };
   }
 

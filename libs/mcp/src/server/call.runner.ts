@@ -26,7 +26,7 @@ export interface ResultWriter<Result> {
 /** What is called, with what, and how its result is written. */
 export interface Call<Result> {
   readonly name: string;
-  readonly handler: Handler<Result>;
+  readonly handler: Pick<Handler<Result>, 'invoke'>;
   readonly raw: JsonObject;
   /** ms; the server's `limits.handlerTime` where it says nothing. */
   readonly timeout: number | undefined;

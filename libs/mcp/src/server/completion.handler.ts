@@ -6,7 +6,7 @@ import type { Answer, Delivery } from '../protocol/dispatcher.js';
 import { isObject, quote, type JsonObject } from '../protocol/json-rpc.js';
 import type { ResultEncoder } from '../protocol/result-encoder.js';
 import { endedError, invalidParams } from './answers.js';
-import type { CallRunner, ResultWriter } from './call.runner.js';
+import type { Call, CallRunner, ResultWriter } from './call.runner.js';
 
 /** The prompt or resource whose argument is completed. */
 interface Target {
@@ -78,11 +78,10 @@ export class CompletionHandler {
   }
 
   /** The guards of what is completed come first, then those of what completes. */
-  private handler(target: Target, argument: string, typed: string): Handler<CompletionResult> {
+  private handler(target: Target, argument: string, typed: string): Call<CompletionResult>['handler'] {
     const { completions } = this.registry;
     const own = completions.find(completionKey({ kind: target.kind, name: target.name, argument }));
     return {
-      admit: (raw, context, origin) => target.handler.admit(raw, context, origin),
       invoke: async (raw, context, origin) => {
         await target.handler.admit(raw, context, origin);
         if (own) return own.handler.invoke(raw, context, origin);

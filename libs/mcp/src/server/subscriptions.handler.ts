@@ -1,4 +1,4 @@
-import { McpContext, type CallOrigin } from '../protocol/call-context.js';
+import { McpContext } from '../protocol/call-context.js';
 import type { EndReason } from '../protocol/call-lifetime.js';
 import { readCallOptions } from '../protocol/call-options.js';
 import type { ChangeFeed } from '../protocol/changes.js';
@@ -17,7 +17,7 @@ import {
 } from '../protocol/subscription.js';
 import { MAX_FOLLOWED, MAX_FOLLOWED_LENGTH, type LegacyPeer } from '../protocol/legacy/legacy-peer.js';
 import { endedError, invalidParams } from './answers.js';
-import type { CallRunner, ResultWriter } from './call.runner.js';
+import type { Call, CallRunner, ResultWriter } from './call.runner.js';
 import type { FoundResource, ResourceFinder } from './resource.finder.js';
 
 /** Who is told of changes: `subscriptions/listen` of 2026-07-28, `resources/subscribe` before. */
@@ -146,13 +146,10 @@ export class SubscriptionsHandler {
 }
 
 /** The guards of a resource, and then its address is one that the peer follows. */
-function followed({ uri, resource: { handler } }: FoundResource, peer: LegacyPeer) {
-  const admit = (raw: Record<string, unknown>, context: McpContext, origin: CallOrigin) =>
-    handler.admit(raw, context, origin);
+function followed({ uri, resource }: FoundResource, peer: LegacyPeer): Call<void>['handler'] {
   return {
-    admit,
-    invoke: async (raw: Record<string, unknown>, context: McpContext, origin: CallOrigin) => {
-      await admit(raw, context, origin);
+    invoke: async (raw, context, origin) => {
+      await resource.handler.admit(raw, context, origin);
       // Whoever cancelled meanwhile, or was told that it took too long, follows nothing.
       if (context.signal.aborted || peer.follow(uri)) return;
       throw new McpError(

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { BURST_ROOM } from '../burst-room.js';
 import type { HttpExchange } from './http-exchange.js';
 
 const STREAM_HEADERS = {
@@ -6,9 +7,6 @@ const STREAM_HEADERS = {
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 } as const;
-
-/** Bytes that may wait of what may be lost: a burst of one moment, for a client that does read. */
-const ROOM = 64 * 1024;
 
 /** How a stream is kept alive, and how much of it may wait for its reader. */
 export interface StreamOptions {
@@ -41,7 +39,7 @@ export class SseWriter {
    * without waiting a little is kept and the rest dropped, so that nothing piles up.
    */
   async emit(message: string): Promise<void> {
-    if (this.isOver || (this.stream?.writableLength ?? 0) > ROOM) return;
+    if (this.isOver || (this.stream?.writableLength ?? 0) > BURST_ROOM) return;
     const stream = this.open();
     if (stream.write(event(message))) return;
     await (this.drained ??= this.drain(stream));

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { McpServer } from '../../server/mcp.server.js';
 import { notificationMessage } from '../../protocol/json-rpc.js';
+import { BURST_ROOM } from '../burst-room.js';
 import { PeerChannel } from '../peer/peer.channel.js';
 import type { McpStdioRequestOptions } from '../peer/stand-in.request.js';
 import { LineReader, type Line } from './line-reader.js';
@@ -89,9 +90,6 @@ async function within(ms: number, work: Promise<void>): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Bytes that may wait of what may be lost: a burst of one moment, for a client that does read. */
-const ROOM = 64 * 1024;
-
 /** Changes that are kept for a client that does not read. */
 const MAX_MISSED = 1_000;
 
@@ -137,7 +135,7 @@ class LineWriter {
    * without waiting a little is kept and the rest dropped, so that nothing piles up.
    */
   async emit(message: string): Promise<void> {
-    if (this.buffered <= ROOM) await this.write(message);
+    if (this.buffered <= BURST_ROOM) await this.write(message);
   }
 
   /** Writes what changed; a client that does not read is told once of each change, when it does. */
