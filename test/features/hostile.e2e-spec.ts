@@ -320,7 +320,7 @@ describe.each(ADAPTERS)('clients that hang up at a bad moment, on %s', (adapter)
       'McpRegistry.addTool("nothing"): its handler is undefined: give a function',
     );
     expect(() => registry.exposeAll([{ name, handler: null as never }])).toThrow(
-      'McpRegistry.addTool("nothing"): its handler is null: give a function',
+      'McpRegistry.exposeAll(), "nothing": its handler is null: give a function',
     );
     expect(registry.describe().map((one) => one.name)).not.toContain(name);
   });
