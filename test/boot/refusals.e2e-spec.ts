@@ -651,7 +651,7 @@ describe('options of the module', () => {
     const given = { useFactory: () => REQUIRED, useClass: ShutGuard, http: {} };
     const declare = () => McpModule.forRootAsync(given as never);
     expect(declare).toThrow(
-      'McpModule: option `useClass` is unknown; known are path, imports, inject, useFactory',
+      'McpModule: option `useClass` is unknown; known are path, sse, imports, inject, useFactory',
     );
     expect(declare).toThrow(expect.objectContaining({ name: 'InvalidOptionException' }) as Error);
   });

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { setTimeout } from 'node:timers/promises';
 import { InjectMcpRegistry, McpContext, McpError, McpRegistry, McpTool } from 'nest-mcp';
 
 const DYNAMIC_TOOL = 'test_dynamic_tool';
@@ -6,7 +7,7 @@ const DYNAMIC_PROMPT = 'test_dynamic_prompt';
 /** The client lacks a capability that the request cannot do without. Source: Error codes, 2026-07-28. */
 const MISSING_CLIENT_CAPABILITY = -32021;
 
-/** Tools by which the suite looks into a server of 2026-07-28: at its streams, its lists and its refusals. */
+/** Tools by which the suite looks into a server: at its streams, its lists and its refusals. */
 @Injectable()
 export class DiagnosticTools {
   constructor(@InjectMcpRegistry() private readonly registry: McpRegistry) {}
@@ -47,5 +48,12 @@ export class DiagnosticTools {
       await this.registry.addPrompt(prompt, () => 'Here I am.');
     }
     return 'The list of prompts changed.';
+  }
+
+  @McpTool({ name: 'test_reconnection', description: 'Answers once its client has come back for it' })
+  async reconnection(ctx: McpContext): Promise<string> {
+    ctx.closeStream();
+    await setTimeout(100);
+    return 'The answer waited for the client';
   }
 }

@@ -87,7 +87,8 @@ export class OpenStream {
     this.text += text;
     const blocks = (this.rest + text).split('\n\n');
     this.rest = blocks.pop()!;
-    for (const line of blocks.flatMap((block) => block.split('\n'))) {
+    const messages = blocks.filter((block) => !block.startsWith('event: endpoint\n'));
+    for (const line of messages.flatMap((block) => block.split('\n'))) {
       if (!line.startsWith('data: ')) continue;
       const message = JSON.parse(line.slice('data: '.length)) as Json;
       this.judge(message);

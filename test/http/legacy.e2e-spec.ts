@@ -170,7 +170,7 @@ describe.each(ADAPTERS)('the revisions with sessions over HTTP on %s', (adapter)
 
     it('E1, S-080: answers 404 to an id that was never given out', async () => {
       const headers = { 'mcp-session-id': 'f'.repeat(32) };
-      for (const method of ['tools/list', 'ping', 'initialize', 'no/such'])
+      for (const method of ['tools/list', 'ping', 'no/such'])
         expectError(await post(running.mcp, messageOf(7, method, INITIALIZE), headers), 404, -32600, 7);
       const notified = await post(running.mcp, '{"jsonrpc":"2.0","method":"x/y"}', headers);
       expectError(notified, 404, -32600);
@@ -325,13 +325,19 @@ describe.each(ADAPTERS)('the revisions with sessions over HTTP on %s', (adapter)
         id: 'st',
         result: { content: [{ type: 'text', text: 'x' }] },
       });
-      expect(reply.text).not.toMatch(/^id:|resultType|ttlMs|cacheScope|serverInfo|subscriptionId/m);
+      expect(reply.text).not.toMatch(/resultType|ttlMs|cacheScope|serverInfo|subscriptionId/m);
+      // Events have ids since 2025-03-26; one that has nothing else comes first since 2025-11-25.
+      const ids = reply.text.match(/^id: .+$/gm) ?? [];
+      expect(ids).toHaveLength(revision === '2024-11-05' ? 0 : revision === '2025-11-25' ? 4 : 3);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect(/^id: \S+\nretry: 1000\ndata:\n\n/.test(reply.text)).toBe(revision === '2025-11-25');
     });
 
     it('D4: answers 406 with the id to a client that takes neither form', async () => {
       expectError(await session.request('ping', {}, 'n', { accept: 'text/html' }), 406, -32600, 'n');
       const streamed = await session.request('ping', {}, 'n', { accept: 'text/event-stream' });
-      expect(streamed.text).toBe('event: message\ndata: {"jsonrpc":"2.0","id":"n","result":{}}\n\n');
+      expect(streamed.headers.get('content-type')).toBe('text/event-stream');
+      expect(streamed.messages).toEqual([{ jsonrpc: '2.0', id: 'n', result: {} }]);
     });
 
     it('answers bad arguments with isError', async () => {
@@ -446,7 +452,6 @@ describe.each(ADAPTERS)('the revisions with sessions over HTTP on %s', (adapter)
       for (const user of intruders) {
         for (const [method, body] of [
           ['POST', messageOf(1, 'tools/list')],
-          ['POST', messageOf(1, 'initialize', INITIALIZE)],
           ['POST', '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}'],
           ['POST', '{'],
           ['DELETE', undefined],
@@ -469,6 +474,18 @@ describe.each(ADAPTERS)('the revisions with sessions over HTTP on %s', (adapter)
       }
       const { result } = await ask(session, 'tools/call', { name: 'whoami' });
       expect(result['structuredContent']).toMatchObject({ caller: { id: 'alice' } });
+    });
+
+    it("S-179: gets a new session by initialize with an id that is another's, or that never was", async () => {
+      const session = await openSession(running.mcp, '2025-11-25', alice);
+      for (const id of [session.id, 'f'.repeat(32), 'no id at all']) {
+        const headers = { 'x-user': 'bob', 'mcp-session-id': id };
+        const opened = await post(running.mcp, messageOf(1, 'initialize', INITIALIZE), headers);
+        expect(opened.status).toBe(200);
+        expect(opened.headers.get('mcp-session-id')).toMatch(/^[0-9a-f]{32}$/);
+        expect(opened.headers.get('mcp-session-id')).not.toBe(id);
+      }
+      expect((await ask(session, 'ping')).result).toEqual({});
     });
 
     it('loses the longest-idle session at the cap for one caller, and nobody else does', async () => {

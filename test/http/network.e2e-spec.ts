@@ -11,15 +11,7 @@ import {
 import { APP_GUARD, Reflector } from '@nestjs/core';
 import type { IncomingMessage } from 'node:http';
 import { ADAPTERS, startApp, type RunningApp } from '../support/app.js';
-import {
-  callTool,
-  modern,
-  modernHeaders,
-  modernMessage,
-  openSession,
-  textOf,
-  type Json,
-} from '../support/wire.js';
+import { callTool, modernHeaders, modernMessage, textOf, type Json } from '../support/wire.js';
 import { exchange, RawConnection, rawRequest, statusOf } from './raw-connection.js';
 import { LogRecorder, wireApp } from './wire.app.js';
 
@@ -212,134 +204,6 @@ describe.each(ADAPTERS)('an application on ::1 on %s', (adapter) => {
   });
 });
 
-describe.each(ADAPTERS)('CORS on %s', (adapter) => {
-  const ORIGIN = 'https://app.example';
-  const SENT = [
-    'mcp-protocol-version',
-    'mcp-session-id',
-    'mcp-method',
-    'mcp-name',
-    'mcp-param-x',
-    'authorization',
-    'last-event-id',
-  ];
-  let running: RunningApp;
-  let guard: CountingGuard;
-
-  beforeAll(async () => {
-    running = await startApp(wireApp({ http: { allowedOrigins: [ORIGIN] } }, counting), {
-      adapter,
-      configure: (app) =>
-        app.enableCors({
-          origin: [ORIGIN],
-          methods: ['GET', 'POST', 'DELETE'],
-          exposedHeaders: ['Mcp-Session-Id', 'WWW-Authenticate'],
-        }),
-    });
-    guard = running.app.get(CountingGuard);
-  });
-
-  afterAll(() => running.close());
-
-  it('D13: answers a preflight with 204, all headers allowed, no guard asked', async () => {
-    const answer = await exchange(
-      running.url,
-      requestWith(
-        {
-          origin: ORIGIN,
-          'content-type': undefined,
-          'access-control-request-method': 'POST',
-          'access-control-request-headers': SENT.join(','),
-        },
-        'OPTIONS',
-      ),
-    );
-    expect(answer.status).toBe(204);
-    expect(answer.headers['access-control-allow-origin']).toBe(ORIGIN);
-    const allowed = answer.headers['access-control-allow-headers']!.split(/, ?/);
-    expect(SENT.filter((header) => !allowed.includes(header))).toEqual([]);
-    expect(guard.seen).toEqual([]);
-  });
-
-  it('D12: tells a page of the session id on the true answer', async () => {
-    const { initialized } = await openSession(running.mcp, '2025-11-25', { origin: ORIGIN });
-    expect(initialized.headers.get('access-control-allow-origin')).toBe(ORIGIN);
-    expect(initialized.headers.get('access-control-expose-headers')).toMatch(
-      /Mcp-Session-Id, ?WWW-Authenticate/,
-    );
-    expect(initialized.headers.get('mcp-session-id')).toMatch(/^[0-9a-f]{32}$/);
-  });
-
-  it('A15: has the headers of CORS on a stream as on plain JSON, a refusal and a 202', async () => {
-    const steps = { name: 'steps', arguments: { count: 1 }, _meta: { progressToken: 1 } };
-    const origin = { origin: ORIGIN };
-    const streamed = await modern(running.mcp, 'tools/call', steps, origin);
-    expect(streamed.headers.get('content-type')).toBe('text/event-stream');
-    const plain = await callTool(running.mcp, 'hello', {}, origin);
-    const refused = await callTool(running.mcp, 'hello', {}, { ...origin, 'mcp-name': 'other' });
-    expect(refused.status).toBe(400);
-    const session = await openSession(running.mcp, '2025-11-25', origin);
-    const notified = await session.notify('notifications/initialized');
-    expect(notified.status).toBe(202);
-    for (const { headers } of [streamed, plain, refused, notified]) {
-      expect(headers.get('access-control-allow-origin')).toBe(ORIGIN);
-      expect(headers.get('vary')).toMatch(/Origin/);
-    }
-  });
-});
-
-/** Express's response or Fastify's reply. */
-interface AnyResponse {
-  header(name: string, value: string): unknown;
-}
-
-/** Only what is used of a Fastify instance here. */
-interface HookedFastify {
-  addHook(
-    name: 'onRequest' | 'onSend',
-    hook: (request: unknown, reply: AnyResponse, ...rest: unknown[]) => Promise<void>,
-  ): void;
-}
-
-describe.each(ADAPTERS)('headers that the application sets on every answer on %s', (adapter) => {
-  let running: RunningApp;
-
-  beforeAll(async () => {
-    running = await startApp(wireApp({ limits: { body: 10_000 } }), {
-      adapter,
-      configure: (app) => {
-        if (adapter === 'express') {
-          app.use((_request: unknown, response: AnyResponse, next: () => void) => {
-            response.header('x-before', 'yes');
-            next();
-          });
-          return;
-        }
-        const fastify = app.getHttpAdapter().getInstance() as HookedFastify;
-        fastify.addHook('onRequest', async (_request, reply) => void reply.header('x-before', 'yes'));
-        fastify.addHook('onSend', async (_request, reply) => void reply.header('x-sent', 'yes'));
-      },
-    });
-  });
-
-  afterAll(() => running.close());
-
-  it('A14: are on plain JSON, a 202, a refusal and a stream', async () => {
-    const steps = { name: 'steps', arguments: { count: 1 }, _meta: { progressToken: 1 } };
-    const session = await openSession(running.mcp);
-    const plain = await callTool(running.mcp, 'hello');
-    const notified = await session.notify('notifications/initialized');
-    const refused = await callTool(running.mcp, 'echo', { text: 'x'.repeat(10_000) });
-    const streamed = await modern(running.mcp, 'tools/call', steps);
-    const replies = [plain, notified, refused, streamed];
-    expect(replies.map(({ status }) => status)).toEqual([200, 202, 413, 200]);
-    expect(replies.map(({ headers }) => headers.get('x-before'))).toEqual(['yes', 'yes', 'yes', 'yes']);
-    expect(streamed.headers.get('content-type')).toBe('text/event-stream');
-    if (adapter === 'fastify')
-      for (const { headers } of [plain, notified]) expect(headers.get('x-sent')).toBe('yes');
-  });
-});
-
 describe.each(ADAPTERS)('the path of the endpoint on %s', (adapter) => {
   it.each(['mcp', '/mcp', '/mcp/', '//mcp'])(
     "A12: under the prefix '/api/', %p is /api/mcp",
@@ -367,6 +231,11 @@ describe.each(ADAPTERS)('the path of the endpoint on %s', (adapter) => {
     expect(found).toEqual([200, 200, lenient, lenient, lenient]);
   });
 });
+
+/** Express's response or Fastify's reply. */
+interface AnyResponse {
+  header(name: string, value: string): unknown;
+}
 
 /** What a guard can say, by the value of a header that asks for it. */
 const GUARD_SAYS = new Map<string, (response: AnyResponse) => boolean>([

@@ -2,16 +2,20 @@ import { connect, type AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Module } from '@nestjs/common';
 import { McpModule, McpRegistry, type McpRevision } from 'nest-mcp';
-import { startApp, type RunningApp } from '../support/app.js';
-import { connectV1, connectV2 } from '../support/official-clients.js';
+import { startApp, type AppOptions, type RunningApp } from '../support/app.js';
+import { connectV1, connectV1Sse, connectV2 } from '../support/official-clients.js';
+import { startProxy } from '../support/proxy.js';
 import { Traffic } from '../support/traffic.js';
-import { modern, modernMessage, openSession, replyOf, textOf, type Json } from '../support/wire.js';
+import { modern, modernMessage, openSession, post, replyOf, textOf, type Json } from '../support/wire.js';
 import { BasicsModule } from './examples/basics.js';
+import { allowPages, BrowsersModule } from './examples/browsers.js';
 import { ChangesModule, LocalSet, RunTime, TicketDesk } from './examples/changes.js';
 import { ContentModule } from './examples/content.js';
+import { OldClientsModule } from './examples/old-clients.js';
 import { PromptsModule } from './examples/prompts.js';
 import { ResourcesModule } from './examples/resources.js';
 import { pageOf } from './pages.js';
+import { ExportsModule, SharedModule, StatelessModule } from './examples/sessions.js';
 import { testATool } from './examples/testing.js';
 import { DOT } from './examples/tickets.js';
 import { TcpTransport, TransportsModule } from './examples/transports.js';
@@ -20,8 +24,8 @@ const STAFF = { 'x-staff': 'yes' };
 const traffic = new Traffic();
 const open: RunningApp[] = [];
 
-async function start(root: Parameters<typeof startApp>[0]): Promise<RunningApp> {
-  const running = await startApp(root);
+async function start(root: Parameters<typeof startApp>[0], options?: AppOptions): Promise<RunningApp> {
+  const running = await startApp(root, options);
   open.push(running);
   return running;
 }
@@ -371,6 +375,41 @@ describe('docs/changes.md', () => {
   });
 });
 
+describe('docs/sessions.md', () => {
+  it('has a client come back for the answer of a call that closed its stream', async () => {
+    const { mcp: url } = await start(ExportsModule);
+    const session = await openSession(url);
+    const closed = await session.callTool('exportTickets');
+    expect(closed.messages).toEqual([]);
+    const headers = { accept: 'text/event-stream', 'mcp-session-id': session.id };
+    const last = /^id: (.+)$/m.exec(closed.text)![1]!;
+    const back = await replyOf(await fetch(url, { headers: { ...headers, 'last-event-id': last } }));
+    expect(textOf(back.result)).toBe('All tickets');
+    const again = await fetch(url, { headers: { ...headers, 'last-event-id': 'p' } });
+    expect(again.status).toBe(400);
+  });
+
+  it('serves a client without a session', async () => {
+    const { mcp: url } = await start(StatelessModule);
+    const session = await openSession(url, '2025-06-18');
+    expect(session.id).toBe('');
+    expect(session.initialized.result['capabilities']).toEqual({ tools: {} });
+    expect((await session.callTool('who')).status).toBe(200);
+    const get = await fetch(url, { headers: { accept: 'text/event-stream' } });
+    expect([get.status, get.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
+  it('serves a session in the process where it did not begin', async () => {
+    const [here, there] = [await start(SharedModule), await start(SharedModule)];
+    const session = await openSession(here.mcp);
+    const inSession = { 'mcp-session-id': session.id };
+    const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+    expect((await post(there.mcp, ping, inSession)).result).toEqual({});
+    expect((await fetch(there.mcp, { method: 'DELETE', headers: inSession })).status).toBe(204);
+    expect((await session.request('ping')).status).toBe(404);
+  });
+});
+
 describe('docs/transports.md', () => {
   it('serves both eras over TCP, and cancels what a client leaves behind', async () => {
     process.env['MCP_TCP_PORT'] = '0';
@@ -407,5 +446,34 @@ describe('docs/transports.md', () => {
     expect(called!['result']).toMatchObject({
       content: [{ text: 'the local user in 2025-06-18, over memory' }],
     });
+  });
+
+  it('serves clients of HTTP+SSE behind a proxy', async () => {
+    const { url } = await start(OldClientsModule);
+    const proxy = await startProxy(url, '/helpdesk');
+    const client = await connectV1Sse(`${proxy.url}/sse`, traffic);
+    expect((await client.callTool({ name: 'whoAmI' })).content).toEqual([
+      { type: 'text', text: 'undefined in 2025-11-25, over sse' },
+    ]);
+    await client.close();
+    await proxy.close();
+  });
+
+  it('lets a page call, and no other', async () => {
+    const { mcp: url } = await start(BrowsersModule, { configure: allowPages });
+    const whoAmI = { name: 'whoAmI', arguments: {} };
+    const origin = 'https://app.example.com';
+    const preflight = await fetch(url, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST' },
+    });
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([204, origin]);
+    const called = await modern(url, 'tools/call', whoAmI, { origin });
+    expect([called.status, called.headers.get('access-control-expose-headers')]).toEqual([
+      200,
+      'Mcp-Session-Id,WWW-Authenticate',
+    ]);
+    const other = await modern(url, 'tools/call', whoAmI, { origin: 'https://evil.example.com' });
+    expect([other.status, other.headers.get('access-control-allow-origin')]).toEqual([403, null]);
   });
 });

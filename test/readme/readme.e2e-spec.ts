@@ -64,6 +64,7 @@ const PAGES = [
   'docs/prompts.md',
   'docs/logging.md',
   'docs/changes.md',
+  'docs/sessions.md',
   'docs/transports.md',
 ];
 

@@ -16,7 +16,7 @@ export type AdapterName = (typeof ADAPTERS)[number];
 export interface AppOptions extends NestApplicationOptions {
   adapter?: AdapterName;
   /** What `main.ts` would do between creating and listening. */
-  configure?: (app: INestApplication) => void;
+  configure?: (app: INestApplication) => unknown;
   logger?: LoggerService | false;
   host?: string;
 }
@@ -38,7 +38,7 @@ export async function startApp(root: Type | ModuleMetadata, options: AppOptions 
     abortOnError: false,
     ...nest,
   });
-  configure?.(app);
+  await configure?.(app);
   await app.listen(0, host);
   const { port } = (app.getHttpServer() as { address(): { port: number } }).address();
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -15,10 +15,12 @@ export interface Compiled {
  * Compiles demo, library and the processes of the tests into a folder of its own, so that a test needs no
  * build before it and disturbs none. The folder is a package named `nest-mcp`: in it, a package may import
  * itself by its name.
+ *
+ * @param processes the folder with the processes of the tests
  */
-export function compile(): Compiled {
+export function compile(processes = 'test/stdio/fixtures'): Compiled {
   const folder = mkdtempSync(join(tmpdir(), 'nest-mcp-'));
-  for (const part of ['src', 'libs/mcp/src', 'test/stdio/fixtures']) {
+  for (const part of ['src', 'libs/mcp/src', processes]) {
     for (const file of readdirSync(join(ROOT, part), { recursive: true, encoding: 'utf8' })) {
       if (!file.endsWith('.ts') || file.endsWith('.spec.ts') || file.endsWith('.d.ts')) continue;
       const target = join(folder, part, file.replace(/\.ts$/, '.js'));

@@ -4,6 +4,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
 import { Client as V1Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { SSEClientTransport as V1Sse } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StdioClientTransport as V1Stdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as V1Http } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { McpRevision } from 'nest-mcp';
@@ -39,6 +40,18 @@ export async function connectV1(
   return client;
 }
 
+/** The official v1 client over HTTP+SSE. */
+export async function connectV1Sse(
+  url: string,
+  traffic: Traffic,
+  headers: Record<string, string> = {},
+): Promise<V1Client> {
+  const client = new V1Client(INFO);
+  const transport = new V1Sse(new URL(url), { requestInit: { headers } });
+  await client.connect(judged(transport, traffic) as never);
+  return client;
+}
+
 /** How to start a server that is to be met over stdio. */
 export interface ServerCommand {
   readonly entry: string;
@@ -54,14 +67,14 @@ export async function connectV2Stdio(
   traffic: Traffic,
 ): Promise<ModernClient> {
   const client = new ModernClient(INFO, { versionNegotiation: { mode } });
-  await client.connect(judged(new ModernStdio(parametersOf(server)), server, traffic));
+  await client.connect(judged(heard(new ModernStdio(parametersOf(server)), server), traffic));
   return client;
 }
 
 /** The official v1 client over stdio. */
 export async function connectV1Stdio(server: ServerCommand, traffic: Traffic): Promise<V1Client> {
   const client = new V1Client(INFO);
-  await client.connect(judged(new V1Stdio(parametersOf(server)), server, traffic) as never);
+  await client.connect(judged(heard(new V1Stdio(parametersOf(server)), server), traffic) as never);
   return client;
 }
 
@@ -76,9 +89,13 @@ function parametersOf({ entry, env = {} }: ServerCommand) {
 
 type Receive = (message: Json) => void;
 
-/** Has every message that a client gets over stdio judged on its way to it. */
-function judged<T extends ModernStdio | V1Stdio>(transport: T, server: ServerCommand, traffic: Traffic): T {
+function heard<T extends ModernStdio | V1Stdio>(transport: T, server: ServerCommand): T {
   transport.stderr?.on('data', (text: Buffer) => server.onStderr?.(text.toString()));
+  return transport;
+}
+
+/** Has every message that a client gets on one channel judged on its way to it. */
+function judged<T extends ModernStdio | V1Stdio | V1Sse>(transport: T, traffic: Traffic): T {
   const asked = new Map<unknown, { method: string; revision: McpRevision }>();
   let negotiated: McpRevision = '2025-11-25';
   const send = transport.send.bind(transport) as (message: Json) => Promise<void>;

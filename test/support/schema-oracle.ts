@@ -51,6 +51,14 @@ const NOTIFICATION_TYPES: Record<string, string> = {
   'notifications/subscriptions/acknowledged': 'SubscriptionsAcknowledgedNotification',
 };
 
+/** The types of what a server asks a client, by their methods. */
+const REQUEST_TYPES: Record<string, string> = {
+  ping: 'PingRequest',
+  'elicitation/create': 'ElicitRequest',
+  'sampling/createMessage': 'CreateMessageRequest',
+  'roots/list': 'ListRootsRequest',
+};
+
 const ZOD_RESULTS: Record<string, { safeParse(value: unknown): { success: boolean; error?: unknown } }> = {
   InitializeResult: InitializeResultSchema,
   EmptyResult: EmptyResultSchema,
@@ -93,13 +101,23 @@ export class SchemaOracle {
     if (error !== undefined && id === undefined && revision <= '2025-06-18') return undefined;
     return (
       this.check(envelopeType(message as Json, revision), message, revision) ??
-      (typeof notified === 'string'
-        ? this.notificationFault(notified, message as Json, revision)
-        : undefined) ??
+      (typeof notified === 'string' ? this.methodFault(notified, message as Json, revision) : undefined) ??
       (result === undefined || method === undefined
         ? undefined
         : this.resultFault(result as Json, revision, method))
     );
+  }
+
+  private methodFault(method: string, message: Json, revision: McpRevision): string | undefined {
+    return 'id' in message
+      ? this.requestFault(method, message, revision)
+      : this.notificationFault(method, message, revision);
+  }
+
+  private requestFault(method: string, message: Json, revision: McpRevision): string | undefined {
+    if (revision >= '2026-07-28') return `the request ${method} reached a client of ${revision}`;
+    const type = REQUEST_TYPES[method];
+    return type ? this.check(type, message, revision) : `no request type is known for ${method}`;
   }
 
   private notificationFault(method: string, message: Json, revision: McpRevision): string | undefined {
@@ -147,7 +165,7 @@ export class SchemaOracle {
 }
 
 function envelopeType(message: Json, revision: McpRevision): string {
-  if ('method' in message) return 'JSONRPCNotification';
+  if ('method' in message) return 'id' in message ? 'JSONRPCRequest' : 'JSONRPCNotification';
   const isNew = revision >= '2025-11-25';
   if ('error' in message) return isNew ? 'JSONRPCErrorResponse' : 'JSONRPCError';
   return isNew ? 'JSONRPCResultResponse' : 'JSONRPCResponse';

@@ -6,6 +6,7 @@ export type {
   McpModuleOptions,
   McpServerPlacement,
   McpSessionOptions,
+  McpSseOptions,
 } from './mcp.options.js';
 export { McpRegistry, type McpAdded, type McpExposable, type McpExposed } from './discovery/mcp.registry.js';
 export type {
@@ -44,10 +45,27 @@ export type {
 export type { ClientInfo as McpClientInfo } from './protocol/request-meta.js';
 export { McpExecutionContext, type McpHandlerKind } from './execution/mcp-execution-context.js';
 export { McpError } from './protocol/mcp-error.js';
-export { McpEventBus, type ListKind as McpListKind, type McpChange } from './protocol/changes.js';
+export type { ListKind as McpListKind, McpChange } from './protocol/changes.js';
+export { McpEventBus, type McpBusMessage } from './protocol/event-bus.js';
+export type { McpSessionSignal } from './protocol/legacy/session-signals.js';
 export type { McpAnnotations, McpCacheHints, McpIcon } from './protocol/descriptors.js';
+export {
+  McpEventStore,
+  type McpReplay,
+  type McpReplayBounds,
+  type McpStreamEvent,
+  type McpStreamKey,
+} from './protocol/legacy/event-store.js';
+export {
+  McpSessionStore,
+  type McpSessionCaps,
+  type McpSessionChange,
+  type McpSessionData,
+  type McpSessionUse,
+} from './protocol/legacy/session-store.js';
 export type { McpEra, McpRevision } from './protocol/versions.js';
 
 export { serveMcpOverStdio, type McpStdioApp, type McpStdioOptions } from './serve-mcp-over-stdio.js';
+export { mcpCors } from './transport/http/cors.js';
 export { McpDispatcher, type McpPeer } from './transport/peer/mcp.dispatcher.js';
 export { McpStdioRequest, type McpStdioRequestOptions } from './transport/peer/stand-in.request.js';

@@ -24,20 +24,25 @@ import { ExceptionMapper } from './execution/exception.mapper.js';
 import { HandlerFactory } from './execution/handler.factory.js';
 import { PipelineFactory } from './execution/pipeline.factory.js';
 import { MCP_OPTIONS, MCP_SETTINGS, MODULE_CLASS } from './mcp.constants.js';
-import type { McpModuleAsyncOptions, McpModuleOptions } from './mcp.options.js';
-import { InvalidOptionException, settingsOf } from './mcp.settings.js';
+import type { McpModuleAsyncOptions, McpModuleOptions, McpServerPlacement } from './mcp.options.js';
+import { InvalidOptionException, settingsOf, ssePathsOf } from './mcp.settings.js';
 import { McpServer } from './server/mcp.server.js';
 import { BodyGate } from './transport/http/body-gate.js';
 import { HttpTransport } from './transport/http/http.transport.js';
 import { McpDispatcher, PeerDispatcher } from './transport/peer/mcp.dispatcher.js';
 import { createEndpointController, decorate, undecorator } from './transport/http/mcp-endpoint.controller.js';
+import { createSseController } from './transport/sse/sse-endpoint.controller.js';
+import { SseTransport } from './transport/sse/sse.transport.js';
 
 const DEFAULT_PATH = 'mcp';
 const NO_FACTORY =
   "is required: McpModule.forRootAsync({ useFactory: () => ({ name: 'my-api', version: '1.0.0' }) })";
-const MISPLACED_PATH =
-  "stands beside the factory, which runs too late for it: McpModule.forRootAsync({ path: 'mcp', useFactory })";
-const ENDPOINT = Symbol.for('nest-mcp:endpoint-class');
+/** What routes are made of, with an example. */
+const PLACEMENT = [
+  ['path', "path: 'mcp'"],
+  ['sse', 'sse: true'],
+] as const;
+const ENDPOINTS = Symbol.for('nest-mcp:endpoint-classes');
 
 /**
  * Lets the application speak MCP: finds what is marked `@McpTool()`, `@McpResource()`, `@McpPrompt()` and `@McpCompletion()` in
@@ -51,11 +56,11 @@ const ENDPOINT = Symbol.for('nest-mcp:endpoint-class');
 @Module({})
 export class McpModule implements NestModule, OnApplicationBootstrap {
   constructor(
-    @Optional() @Inject(ENDPOINT) private readonly endpoint: Type | undefined,
+    @Optional() @Inject(ENDPOINTS) private readonly endpoints: readonly Type[] | undefined,
     @Optional() @Inject(BodyGate) private readonly bodies: BodyGate | undefined,
     private readonly modules: ModulesContainer,
   ) {
-    if (!endpoint) {
+    if (!endpoints) {
       throw new ModuleImportException(
         "McpModule is imported without options: write imports: [McpModule.forRoot({ name: 'my-api', version: '1.0.0' })]",
       );
@@ -64,27 +69,35 @@ export class McpModule implements NestModule, OnApplicationBootstrap {
 
   /** With options that are known where the module is declared. */
   static forRoot(options: McpModuleOptions): DynamicModule {
-    const endpoint = createEndpointController(options?.path ?? DEFAULT_PATH, options?.http?.decorators ?? []);
-    return moduleWith(endpoint, [{ provide: MCP_OPTIONS, useValue: options ?? {} }]);
+    const endpoints = endpointsAt(options ?? {}, options?.http?.decorators ?? []);
+    return moduleWith(endpoints, options?.sse, [{ provide: MCP_OPTIONS, useValue: options ?? {} }]);
   }
 
   /** With options that a factory makes from other providers, for example a config service. */
   static forRootAsync(given: McpModuleAsyncOptions): DynamicModule {
-    const { path, imports, inject, useFactory, ...unknown } = given ?? {};
+    const { path, sse, imports, inject, useFactory, ...unknown } = given ?? {};
     const [name] = Object.keys(unknown);
     if (name !== undefined)
-      throw new InvalidOptionException(name, 'is unknown; known are path, imports, inject, useFactory');
-    const endpoint = createEndpointController(path ?? DEFAULT_PATH, []);
-    const undecorate = undecorator(endpoint);
+      throw new InvalidOptionException(name, 'is unknown; known are path, sse, imports, inject, useFactory');
+    const endpoints = endpointsAt({ path, sse }, []);
+    const undecorators = endpoints.map(undecorator);
     const make = async (...deps: unknown[]): Promise<McpModuleOptions> => {
       if (typeof useFactory !== 'function') throw new InvalidOptionException('useFactory', NO_FACTORY);
       const options = await useFactory(...(deps as never[]));
-      if ('path' in (options ?? {})) throw new InvalidOptionException('path', MISPLACED_PATH);
-      undecorate();
-      decorate(endpoint, options?.http?.decorators ?? []);
+      for (const [option, example] of PLACEMENT) {
+        if (!(option in (options ?? {}))) continue;
+        const mend = `McpModule.forRootAsync({ ${example}, useFactory })`;
+        throw new InvalidOptionException(
+          option,
+          `stands beside the factory, which runs too late for it: ${mend}`,
+        );
+      }
+      for (const undecorate of undecorators) undecorate();
+      for (const endpoint of endpoints) decorate(endpoint, options?.http?.decorators ?? []);
       return options;
     };
-    return moduleWith(endpoint, [{ provide: MCP_OPTIONS, useFactory: make, inject: inject ?? [] }], imports);
+    const provided = { provide: MCP_OPTIONS, useFactory: make, inject: inject ?? [] };
+    return moduleWith(endpoints, sse, [provided], imports);
   }
 
   /** Between the application's body parsers and its routes; never called where there is no HTTP. */
@@ -94,14 +107,22 @@ export class McpModule implements NestModule, OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     for (const host of this.modules.values()) {
-      if (host.controllers.has(this.endpoint!))
-        assertEnhancersRegistered('The option `http.decorators`', host, [this.endpoint!]);
+      const endpoints = this.endpoints!.filter((endpoint) => host.controllers.has(endpoint));
+      assertEnhancersRegistered('The option `http.decorators`', host, endpoints);
     }
   }
 }
 
+/** The classes of the routes: Streamable HTTP, and HTTP+SSE where it is on. */
+function endpointsAt({ path = DEFAULT_PATH, sse }: McpServerPlacement, decorators: ClassDecorator[]): Type[] {
+  const endpoint = createEndpointController(path, decorators);
+  const ssePaths = ssePathsOf(sse, path);
+  return ssePaths ? [endpoint, createSseController(ssePaths, decorators)] : [endpoint];
+}
+
 function moduleWith(
-  endpoint: Type,
+  endpoints: Type[],
+  sse: McpServerPlacement['sse'],
   options: Provider[],
   imports: DynamicModule['imports'] = [],
 ): DynamicModule {
@@ -110,12 +131,16 @@ function moduleWith(
     // Whoever adds handlers at run time or brings a transport has them injected, in any module.
     global: true,
     imports,
-    controllers: [endpoint],
+    controllers: endpoints,
     providers: [
       ...options,
-      { provide: MCP_SETTINGS, useFactory: settingsOf, inject: [MCP_OPTIONS] },
+      {
+        provide: MCP_SETTINGS,
+        useFactory: (given: McpModuleOptions) => settingsOf(given, sse),
+        inject: [MCP_OPTIONS],
+      },
       { provide: MODULE_CLASS, useValue: McpModule },
-      { provide: ENDPOINT, useValue: endpoint },
+      { provide: ENDPOINTS, useValue: endpoints },
       HandlerExplorer,
       HandlerBinder,
       AddedHandlers,
@@ -130,6 +155,7 @@ function moduleWith(
       McpServer,
       BodyGate,
       HttpTransport,
+      SseTransport,
       { provide: McpDispatcher, useClass: PeerDispatcher },
     ],
     exports: [McpRegistry, McpDispatcher],

@@ -1,7 +1,9 @@
 import type { FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
 import type { McpCaller } from './protocol/call-context.js';
-import type { McpEventBus } from './protocol/changes.js';
+import type { McpEventBus } from './protocol/event-bus.js';
 import type { McpCacheHints, McpIcon } from './protocol/descriptors.js';
+import type { McpEventStore } from './protocol/legacy/event-store.js';
+import type { McpSessionStore } from './protocol/legacy/session-store.js';
 import type { McpRevision } from './protocol/versions.js';
 
 /**
@@ -29,8 +31,18 @@ export interface McpLimits {
   streams: number;
   /** The same of one caller; default 16. Without a caller only `streams` applies. */
   streamsPerCaller: number;
-  /** Bytes that may wait in one stream for its reader; default 1 MiB. Beyond it the stream is closed. */
+  /** Bytes that may wait in one stream for its reader; default 1 MiB. Beyond it the connection is closed. */
   streamBuffer: number;
+  /** ms in which the reader of a stream may take nothing of what waits; default 30 000. After it the connection is closed. */
+  streamStall: number;
+  /** Events kept of one stream of a session, for a client whose connection is cut; default 1 000. Beyond it the oldest go. */
+  replayEvents: number;
+  /** Bytes of the same; default 1 MiB. An answer that alone is larger is not kept: the client is told so instead. */
+  replayBytes: number;
+  /** ms for which a stream is kept that waits for its client; default 300 000 (5 minutes). */
+  replayTime: number;
+  /** Bytes of all streams that are kept in the memory of this process; default 64 MiB. Beyond it the oldest go. */
+  replayTotal: number;
   /** Bytes of one serialised result; default 8 MiB. Beyond it: -32603. */
   resultSize: number;
   /** ms that running calls get to finish at shutdown; default 5 000. */
@@ -58,24 +70,50 @@ export interface McpHttpOptions {
   decorators?: ClassDecorator[];
   /** `'auto'` (default): JSON, and a stream once something is sent before the result; `'json'`: never a stream. */
   responses?: 'auto' | 'json';
-  /** Seconds between the comments that keep an open stream alive; default 15. */
+  /**
+   * Seconds between the comments that keep an open stream alive; default 15. A call that is silent for so long is
+   * answered as a stream too, where `responses` and the client allow it.
+   */
   keepAlive?: number;
+  /**
+   * Where clients find the root of this application when a proxy stands in front, for example
+   * `'https://example.com/helpdesk'`. Its path precedes the address that HTTP+SSE tells its clients. Default: as the
+   * request says.
+   */
+  publicUrl?: string;
 }
 
 /** Sessions of the revisions before 2026-07-28. @publicApi */
 export interface McpSessionOptions {
-  /** ms without a request until a session ends; default 1 800 000 (30 minutes). */
+  /** ms without a request, a running call or an open stream until a session ends; default 1 800 000 (30 minutes). */
   idle?: number;
-  /** Sessions of this process; default 1 000. At the cap the longest-idle one that is not busy goes; if all are busy: 503. */
+  /** Sessions in the store; default 1 000. At the cap the longest-idle one that is not busy goes; if all are busy: 503. */
   max?: number;
   /** Sessions of one caller; default 20. Without a caller only `max` applies. */
   maxPerCaller?: number;
+  /** Where sessions are kept: a class that is provided somewhere, or that this module makes. Default: in memory. */
+  store?: Type<McpSessionStore>;
+  /** Where the events of their streams are kept for replay; the same. Default: in memory. */
+  events?: Type<McpEventStore>;
+}
+
+/** The paths of HTTP+SSE, under the application's global prefix. @publicApi */
+export interface McpSseOptions {
+  /** GET opens the stream here; default `'sse'`. */
+  path?: string;
+  /** POST sends messages here; default `'messages'`. */
+  messagesPath?: string;
 }
 
 /** Needed before an async factory runs, so they stand beside it. @publicApi */
 export interface McpServerPlacement {
   /** Route of the endpoint, under the application's global prefix; default `'mcp'`. */
   path?: string;
+  /**
+   * HTTP+SSE, the transport of 2024-11-05, on paths of its own; default off. Deprecated by the specification: for
+   * clients that know nothing else.
+   */
+  sse?: boolean | McpSseOptions;
 }
 
 /**
@@ -95,6 +133,11 @@ export interface McpModuleOptions extends McpServerPlacement {
   /** Revisions served; default all five. */
   revisions?: McpRevision[];
   http?: McpHttpOptions;
+  /**
+   * The revisions before 2026-07-28 on the endpoint: `'sessions'` (default); `'stateless'`, every request alone, so
+   * that instances need share nothing, without standing streams, logging and resource subscriptions; or `'off'`.
+   */
+  legacy?: 'sessions' | 'stateless' | 'off';
   sessions?: McpSessionOptions;
   limits?: Partial<McpLimits>;
   /** Items on a page of a list; default 100. */
@@ -105,8 +148,8 @@ export interface McpModuleOptions extends McpServerPlacement {
    */
   cache?: McpCacheHints;
   /**
-   * Carries changes between processes: a class that is provided somewhere, or that this module makes. Default: the
-   * changes of this process alone.
+   * Carries changes between processes, and what concerns sessions that they share: a class that is provided somewhere,
+   * or that this module makes. Default: this process alone.
    */
   bus?: Type<McpEventBus>;
   /**

@@ -21,10 +21,17 @@ describe('defaults', () => {
       streams: 1_024,
       streamsPerCaller: 16,
       streamBuffer: 1_048_576,
+      streamStall: 30_000,
+      replayEvents: 1_000,
+      replayBytes: 1_048_576,
+      replayTime: 300_000,
+      replayTotal: 67_108_864,
       resultSize: 8_388_608,
       shutdownGrace: 5_000,
     });
     expect(settings.sessions).toEqual({ idle: 1_800_000, max: 1_000, maxPerCaller: 20 });
+    expect([settings.legacy, settings.publicPath]).toEqual(['sessions', '']);
+    expect([settings.sessionStore, settings.eventStore]).toEqual([undefined, undefined]);
     expect(settings.pageSize).toBe(100);
     expect(settings.cache).toEqual({ ttlMs: 0, scope: 'private' });
     expect([settings.keepAlive, settings.bus]).toEqual([15_000, undefined]);
@@ -140,10 +147,42 @@ describe('a refusal', () => {
     [
       { limits: { bodySize: 5 } },
       'limits.bodySize',
-      'is unknown; known are body, line, depth, tokens, bodyTime, handlerTime, inFlight, inFlightPerChannel, streams, streamsPerCaller, streamBuffer, resultSize, shutdownGrace',
+      'is unknown; known are body, line, depth, tokens, bodyTime, handlerTime, inFlight, inFlightPerChannel, streams, streamsPerCaller, streamBuffer, streamStall, replayEvents, replayBytes, replayTime, replayTotal, resultSize, shutdownGrace',
     ],
     [{ sessions: { idle: 0 } }, 'sessions.idle', COUNT],
-    [{ sessions: { ttl: 5 } }, 'sessions.ttl', 'is unknown; known are idle, max, maxPerCaller'],
+    [
+      { sessions: { ttl: 5 } },
+      'sessions.ttl',
+      'is unknown; known are idle, max, maxPerCaller, store, events',
+    ],
+    [{ sessions: 5 }, 'sessions', 'must be an object'],
+    [
+      { sessions: { store: class {} } },
+      'sessions.store',
+      'must be a class with the methods create, get, touch, update, delete, count and idlest of McpSessionStore',
+    ],
+    [
+      { sessions: { events: {} } },
+      'sessions.events',
+      'must be a class with the methods append, end, after and drop of McpEventStore',
+    ],
+    [{ legacy: 'none' }, 'legacy', "must be one of 'sessions', 'stateless', 'off'"],
+    [
+      { legacy: 'off', revisions: ['2025-11-25'] },
+      'legacy',
+      "is 'off', and `revisions` has none but legacy ones: nobody is served",
+    ],
+    ...[
+      'example.com',
+      'ftp://a.example',
+      'https://a.example/?b',
+      'https://a.example/#b',
+      'https://u@a.example',
+    ].map((publicUrl): [Record<string, unknown>, string, string] => [
+      { http: { publicUrl } },
+      'http.publicUrl',
+      `has "${publicUrl}": write scheme, host and path, for example 'https://example.com/helpdesk'`,
+    ]),
     [{ cache: 5 }, 'cache', 'must be an object'],
     [{ cache: null }, 'cache', 'must be an object'],
     [{ cache: { ttl: 5 } }, 'cache.ttl', 'is unknown; known are ttlMs, scope'],

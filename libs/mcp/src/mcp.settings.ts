@@ -1,12 +1,14 @@
 import type { Type } from '@nestjs/common';
-import type { McpHttpOptions, McpLimits, McpModuleOptions } from './mcp.options.js';
+import type { McpHttpOptions, McpLimits, McpModuleOptions, McpServerPlacement } from './mcp.options.js';
 import { McpBootException } from './mcp.exceptions.js';
 import type { McpCaller } from './protocol/call-context.js';
-import type { McpEventBus } from './protocol/changes.js';
+import type { McpEventBus } from './protocol/event-bus.js';
 import type { CacheHints, McpCacheHints, ServerIdentity } from './protocol/descriptors.js';
 import { ErrorCode } from './protocol/error-codes.js';
 import { isObject } from './protocol/json-rpc.js';
 import { McpError } from './protocol/mcp-error.js';
+import type { McpEventStore } from './protocol/legacy/event-store.js';
+import type { McpSessionStore } from './protocol/legacy/session-store.js';
 import { REVISIONS, ServedRevisions } from './protocol/versions.js';
 
 /** The options with every default filled in and every mistake refused. */
@@ -14,11 +16,22 @@ export interface McpSettings {
   readonly server: ServerIdentity;
   readonly revisions: ServedRevisions;
   readonly limits: McpLimits;
+  readonly legacy: 'sessions' | 'stateless' | 'off';
   readonly sessions: { readonly idle: number; readonly max: number; readonly maxPerCaller: number };
+  readonly sessionStore: Type<McpSessionStore> | undefined;
+  readonly eventStore: Type<McpEventStore> | undefined;
+  /** The path that a proxy puts before those of this application; empty without one. */
+  readonly publicPath: string;
   readonly pageSize: number;
   readonly cache: CacheHints;
   /** ms between the comments on an open stream. */
   readonly keepAlive: number;
+  /** How open streams are kept alive and bounded. */
+  readonly streams: {
+    readonly keepAlive: number;
+    readonly streamBuffer: number;
+    readonly streamStall: number;
+  };
   readonly bus: Type<McpEventBus> | undefined;
   readonly validation: 'auto' | 'own' | 'app';
   readonly readBody: 'after-guards' | 'before-guards';
@@ -42,6 +55,11 @@ const LIMITS: McpLimits = {
   streams: 1_024,
   streamsPerCaller: 16,
   streamBuffer: MiB,
+  streamStall: 30_000,
+  replayEvents: 1_000,
+  replayBytes: MiB,
+  replayTime: 300_000,
+  replayTotal: 64 * MiB,
   resultSize: 8 * MiB,
   shutdownGrace: 5_000,
 };
@@ -55,8 +73,50 @@ export class InvalidOptionException extends McpBootException {
   }
 }
 
-/** Fills in the defaults; throws `InvalidOptionException` for what cannot be meant. */
-export function settingsOf(options: McpModuleOptions): McpSettings {
+/** The paths of HTTP+SSE as they are registered. */
+export interface SsePaths {
+  readonly path: string;
+  readonly messagesPath: string;
+}
+
+/** `mcp`, `/mcp`, `/mcp/` and `//mcp` are one path. */
+export function normalisePath(path: string): string {
+  return path.split('/').filter(Boolean).join('/');
+}
+
+/**
+ * The paths of HTTP+SSE, where it is on.
+ *
+ * @param endpoint the path of Streamable HTTP
+ */
+export function ssePathsOf(sse: McpServerPlacement['sse'], endpoint: string): SsePaths | undefined {
+  if (sse === undefined || sse === false) return undefined;
+  const given = sse === true ? {} : sse;
+  checkNames('sse', ['path', 'messagesPath'], given);
+  const { path = 'sse', messagesPath = 'messages' } = given;
+  const paths = Object.entries({ path: endpoint, 'sse.path': path, 'sse.messagesPath': messagesPath });
+  const taken = new Map<string, string>();
+  for (const [option, value] of paths) {
+    if (typeof value !== 'string') throw new InvalidOptionException(option, 'must be a text');
+    // Express takes paths in any case.
+    const place = normalisePath(value).toLowerCase();
+    const other = taken.get(place);
+    if (other !== undefined)
+      throw new InvalidOptionException(option, `is the same path as \`${other}\`: each has its own`);
+    taken.set(place, option);
+  }
+  return { path: normalisePath(path), messagesPath: normalisePath(messagesPath) };
+}
+
+/**
+ * Fills in the defaults; throws `InvalidOptionException` for what cannot be meant.
+ *
+ * @param sse that option, where it does not stand among the others
+ */
+export function settingsOf(
+  options: McpModuleOptions,
+  sse: McpServerPlacement['sse'] = options?.sse,
+): McpSettings {
   if (!isObject(options))
     throw new InvalidOptionException('name', 'is required: the factory gave no options');
   checkNames('', OPTIONS, options);
@@ -71,16 +131,27 @@ export function settingsOf(options: McpModuleOptions): McpSettings {
     }
   }
   const { name, version, title, websiteUrl, icons, instructions, http = {}, caller } = options;
+  const { store, events, ...sessions } = objectOf('sessions', options.sessions);
+  const legacy = oneOf('legacy', options.legacy, ['sessions', 'stateless', 'off']);
+  const revisions = servedRevisions(options.revisions);
+  const limits = counts('limits', LIMITS, options.limits);
+  const keepAlive = count('http', 'keepAlive', 15, http.keepAlive, MAX_SECONDS) * 1_000;
+  checkServed(legacy, revisions, sse);
   checkIcons(icons);
   return {
     server: { name, version, title, websiteUrl, icons, instructions },
-    revisions: servedRevisions(options.revisions),
-    limits: counts('limits', LIMITS, options.limits),
-    sessions: counts('sessions', SESSIONS, options.sessions),
+    revisions,
+    limits,
+    legacy,
+    sessions: counts('sessions', SESSIONS, sessions, ['store', 'events']),
+    sessionStore: classOf('sessions.store', 'McpSessionStore', SESSION_STORE, store),
+    eventStore: classOf('sessions.events', 'McpEventStore', EVENT_STORE, events),
+    publicPath: publicPath(http.publicUrl),
     pageSize: count('', 'pageSize', 100, options.pageSize),
     cache: cacheHints(options.cache),
-    keepAlive: count('http', 'keepAlive', 15, http.keepAlive, MAX_SECONDS) * 1_000,
-    bus: busOf(options.bus),
+    keepAlive,
+    streams: { keepAlive, streamBuffer: limits.streamBuffer, streamStall: limits.streamStall },
+    bus: classOf('bus', 'McpEventBus', ['publish', 'subscribe'], options.bus),
     validation: oneOf('validation', options.validation, ['auto', 'own', 'app']),
     readBody: oneOf('http.readBody', http.readBody, ['after-guards', 'before-guards']),
     responses: oneOf('http.responses', http.responses, ['auto', 'json']),
@@ -112,21 +183,60 @@ function cacheHints(given: McpCacheHints = {}): CacheHints {
   return { ttlMs, scope: oneOf('cache.scope', given.scope, ['private', 'public']) };
 }
 
-function busOf(bus: Type<McpEventBus> | undefined): Type<McpEventBus> | undefined {
-  if (bus === undefined) return undefined;
-  const { publish, subscribe } = ((bus as Type<McpEventBus> | null)?.prototype ?? {}) as Partial<McpEventBus>;
-  if (typeof publish === 'function' && typeof subscribe === 'function') return bus;
-  throw new InvalidOptionException(
-    'bus',
-    'must be a class with the methods publish and subscribe of McpEventBus',
-  );
+const SESSION_STORE = ['create', 'get', 'touch', 'update', 'delete', 'count', 'idlest'];
+const EVENT_STORE = ['append', 'end', 'after', 'drop'];
+
+/** A class that has the methods of an interface. */
+function classOf<T>(
+  option: string,
+  name: string,
+  methods: readonly string[],
+  given: Type<T> | undefined,
+): Type<T> | undefined {
+  if (given === undefined) return undefined;
+  const { prototype } = (given ?? {}) as { prototype?: Record<string, unknown> };
+  if (methods.every((method) => typeof prototype?.[method] === 'function')) return given;
+  const list = `${methods.slice(0, -1).join(', ')} and ${methods.at(-1)}`;
+  throw new InvalidOptionException(option, `must be a class with the methods ${list} of ${name}`);
+}
+
+/** Somebody has to be served. */
+function checkServed(
+  legacy: McpSettings['legacy'],
+  { modern, legacy: older }: ServedRevisions,
+  sse: McpModuleOptions['sse'],
+): void {
+  const isSse = sse !== undefined && sse !== false;
+  if (isSse && older.length === 0)
+    throw new InvalidOptionException('sse', 'needs a revision before 2026-07-28 in `revisions`');
+  if (legacy === 'off' && modern.length === 0 && !isSse)
+    throw new InvalidOptionException(
+      'legacy',
+      "is 'off', and `revisions` has none but legacy ones: nobody is served",
+    );
+}
+
+function publicPath(given: string | undefined): string {
+  if (given === undefined) return '';
+  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
+    throw new InvalidOptionException(
+      'http.publicUrl',
+      `has ${JSON.stringify(given)}: write scheme, host and path, for example 'https://example.com/helpdesk'`,
+    );
+  return url.pathname.replace(/\/+$/, '');
 }
 
 /** Longer waits would fire at once: the largest delay of a Node timer. */
 const MAX_COUNT = 2 ** 31 - 1;
 
-function counts<T extends { [K in keyof T]: number }>(group: string, defaults: T, given: Partial<T> = {}): T {
-  checkNames(group, Object.keys(defaults), given);
+function counts<T extends { [K in keyof T]: number }>(
+  group: string,
+  defaults: T,
+  given: Partial<T> = {},
+  others: readonly string[] = [],
+): T {
+  checkNames(group, [...Object.keys(defaults), ...others], given);
   const merged = { ...defaults };
   for (const [name, value] of Object.entries(given) as [keyof T & string, number | undefined][]) {
     const path = group ? `${group}.${name}` : name;
@@ -162,7 +272,9 @@ const OPTIONS: readonly (keyof McpModuleOptions)[] = [
   'websiteUrl',
   'revisions',
   'path',
+  'sse',
   'http',
+  'legacy',
   'sessions',
   'limits',
   'pageSize',
@@ -178,7 +290,14 @@ const HTTP_OPTIONS: readonly (keyof McpHttpOptions)[] = [
   'decorators',
   'responses',
   'keepAlive',
+  'publicUrl',
 ];
+
+function objectOf<T extends object>(group: string, given: T | undefined): Partial<T> {
+  if (given === undefined) return {};
+  if (isObject(given)) return given as Partial<T>;
+  throw new InvalidOptionException(group, 'must be an object');
+}
 
 /** A name that nothing reads is a typing error, or an option of another version: it would do nothing. */
 function checkNames(group: string, known: readonly string[], given: object): void {

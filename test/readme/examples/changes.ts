@@ -1,6 +1,6 @@
 import { Injectable, Module, type OnModuleInit } from '@nestjs/common';
 import { IsNumber } from 'class-validator';
-import { InjectMcpRegistry, McpEventBus, McpModule, McpRegistry, type McpChange } from 'nest-mcp';
+import { InjectMcpRegistry, McpEventBus, McpModule, McpRegistry, type McpBusMessage } from 'nest-mcp';
 import { Redis } from './redis.js';
 import { StaffGuard } from './staff.guard.js';
 import { Tickets } from './tickets.js';
@@ -73,13 +73,13 @@ export class RedisBus extends McpEventBus {
     super();
   }
 
-  async publish(change: McpChange) {
-    await this.redis.publish('mcp-changes', JSON.stringify(change));
+  async publish(message: McpBusMessage) {
+    await this.redis.publish('mcp', JSON.stringify(message));
   }
 
-  async subscribe(listener: (change: McpChange) => void) {
+  async subscribe(listener: (message: McpBusMessage) => void) {
     const subscriber = await this.redis.duplicate().connect(); // one that subscribes can do nothing else
-    await subscriber.subscribe('mcp-changes', (text) => listener(JSON.parse(text) as McpChange));
+    await subscriber.subscribe('mcp', (text) => listener(JSON.parse(text) as McpBusMessage));
     return () => subscriber.close();
   }
 }

@@ -18,9 +18,12 @@ function contextOf(origin: Partial<CallOrigin> = {}, subject: Partial<CallSubjec
       request: { url: '/mcp' },
       response: undefined,
       callerOf: () => undefined,
-      emit: (message) => {
-        texts.push(message);
-        sent.push((JSON.parse(message) as { params: unknown }).params);
+      stream: {
+        emit: (message) => {
+          texts.push(message);
+          sent.push((JSON.parse(message) as { params: unknown }).params);
+        },
+        send: () => undefined,
       },
       ...origin,
     },
@@ -66,7 +69,7 @@ describe('progress', () => {
     const { context, sent } = contextOf({}, { progressToken: undefined });
     await context.progress(1);
     expect(sent).toEqual([]);
-    await expect(contextOf({ emit: undefined }).context.progress(1)).resolves.toBeUndefined();
+    await expect(contextOf({ stream: undefined }).context.progress(1)).resolves.toBeUndefined();
   });
 
   it('S-123: grows strictly: what does not exceed the last value is dropped', async () => {
@@ -121,7 +124,7 @@ describe('progress', () => {
   it('waits for a slow reader', async () => {
     let drain!: () => void;
     const room = new Promise<void>((resolve) => (drain = resolve));
-    const { context } = contextOf({ emit: () => room });
+    const { context } = contextOf({ stream: { emit: () => room, send: () => undefined } });
     let isDone = false;
     const progress = context.progress(1).then(() => (isDone = true));
     await Promise.resolve();

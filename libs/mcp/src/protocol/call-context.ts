@@ -14,13 +14,23 @@ export interface McpCaller {
   readonly claims?: unknown;
 }
 
-/** Which transport brought a call; `'memory'` is one of the application's own, by `McpDispatcher`. */
-export type McpTransport = 'http' | 'stdio' | 'memory';
+/** Which transport brought a call; `'sse'` is HTTP+SSE of 2024-11-05, `'memory'` one of the application's own, by `McpDispatcher`. */
+export type McpTransport = 'http' | 'stdio' | 'sse' | 'memory';
 
 /** What can stay open for changes. */
 export interface ChangeOutlet {
   /** Opens the answer as a stream; what it gives sends on it. */
   listen(): (message: string) => void;
+}
+
+/** The request's own stream, before its answer. */
+export interface CallStream {
+  /** Sends a message that may be lost to a client who does not read. Resolves when there is room for more. */
+  emit(message: string): void | Promise<void>;
+  /** Sends a message that must not be lost. */
+  send(message: string): void;
+  /** Closes the connection alone: the client comes back for the answer. Missing where it would not. */
+  pause?(): void;
 }
 
 /** Where a message came from: all that a transport tells the core, made once per message. */
@@ -38,11 +48,8 @@ export interface CallOrigin {
   readonly response: unknown;
   /** Reads the caller from the request as it stands now. */
   callerOf(): McpCaller | undefined;
-  /**
-   * Sends a message on the request's own stream, before the answer. Missing where the client or the
-   * server wants plain answers. Resolves when the reader has room for more.
-   */
-  readonly emit: ((message: string) => void | Promise<void>) | undefined;
+  /** The way to the client before the answer. Missing where the client or the server wants plain answers. */
+  readonly stream: CallStream | undefined;
   /** Gives a stream that stays open for changes; missing where the client takes no stream. */
   readonly outlet: ChangeOutlet | undefined;
 }
@@ -125,7 +132,7 @@ export class McpContext {
     return this.caught ? this.caught.caller : this.origin.callerOf();
   }
 
-  /** The legacy HTTP session, if there is one. */
+  /** The legacy session over HTTP, over HTTP+SSE that of the stream, if there is one. */
   get sessionId(): string | undefined {
     return this.origin.sessionId;
   }
@@ -159,7 +166,12 @@ export class McpContext {
       );
     }
     const { progressToken } = this.subject;
-    if (progressToken === undefined || !this.origin.emit || !this.lifetime.isOpen || progress <= this.reached)
+    if (
+      progressToken === undefined ||
+      !this.origin.stream ||
+      !this.lifetime.isOpen ||
+      progress <= this.reached
+    )
       return;
     this.reached = progress;
     const extra = total === undefined ? '' : `,"total":${total}`;
@@ -168,7 +180,7 @@ export class McpContext {
         ? ''
         : `,"message":${JSON.stringify(message)}`;
     const params = `{"progressToken":${progressToken},"progress":${progress}${extra}${text}}`;
-    await this.origin.emit(notificationMessage('notifications/progress', params));
+    await this.origin.stream.emit(notificationMessage('notifications/progress', params));
   }
 
   /**
@@ -182,15 +194,26 @@ export class McpContext {
     return (this.clientLog ??= clientLog((level, data, logger) => this.sendLog(level, data, logger)));
   }
 
+  /**
+   * Closes the connection of this call's stream, so that a slow call holds none: the client comes back after a second
+   * and gets what it missed, the answer included. The call goes on. Does nothing where the client could not come back:
+   * that takes a session of 2025-11-25 over HTTP. Source: Transports, Sending Messages, 2025-11-25.
+   */
+  closeStream(): void {
+    if (this.lifetime.isOpen) this.origin.stream?.pause?.();
+  }
+
   /** @internal Fixes the caller once this handler's guards have run. */
   fixCaller(): void {
     this.caught ??= { caller: this.origin.callerOf() };
   }
 
   private sendLog(level: McpLogLevel, data: unknown, logger: string | undefined): void {
-    const { emit, peer, era } = this.origin;
+    const { stream, peer, era } = this.origin;
     const threshold = era === 'legacy' ? peer?.logLevel : this.subject.logLevel;
-    if (!emit || !this.lifetime.isOpen || !isWanted(level, threshold)) return;
-    void emit(notificationMessage('notifications/message', logParams(level, data, logger, this.plainOf)));
+    if (!stream || !this.lifetime.isOpen || !isWanted(level, threshold)) return;
+    void stream.emit(
+      notificationMessage('notifications/message', logParams(level, data, logger, this.plainOf)),
+    );
   }
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { ChangeFeed, LocalEventBus, McpEventBus, type McpChange } from './changes.js';
+import { ChangeFeed, type McpChange } from './changes.js';
+import { LocalEventBus, McpEventBus } from './event-bus.js';
 
 const TOOLS: McpChange = { kind: 'list', list: 'tools' };
 const NOTE: McpChange = { kind: 'resource', uri: 'note://all' };

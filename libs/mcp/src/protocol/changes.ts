@@ -1,5 +1,9 @@
+import type { McpEventBus } from './event-bus.js';
+
 /** The lists that can change. Resources and their templates are one. */
 export type ListKind = 'tools' | 'resources' | 'prompts';
+
+export const LISTS: readonly ListKind[] = ['tools', 'resources', 'prompts'];
 
 /**
  * What changed: a list, or the content of one resource. Plain JSON, so that it can travel between processes.
@@ -7,40 +11,6 @@ export type ListKind = 'tools' | 'resources' | 'prompts';
  */
 export type McpChange =
   { readonly kind: 'list'; readonly list: ListKind } | { readonly kind: 'resource'; readonly uri: string };
-
-/**
- * Carries changes from where they happen to everyone who listens, in this process and, where it is backed by a
- * network, in others. The default knows this process alone.
- *
- * A change that is published reaches the listeners of the same bus as well, once.
- * @publicApi
- */
-export abstract class McpEventBus {
-  /** Tells a change to every listener in every process. May reject; the failure is logged. */
-  abstract publish(change: McpChange): void | Promise<void>;
-
-  /**
-   * @param listener told of each change, from wherever it comes; never throws
-   * @returns what ends it
-   */
-  abstract subscribe(
-    listener: (change: McpChange) => void,
-  ): (() => void | Promise<void>) | Promise<() => void | Promise<void>>;
-}
-
-/** The bus of one process. */
-export class LocalEventBus extends McpEventBus {
-  private readonly listeners = new Set<(change: McpChange) => void>();
-
-  publish(change: McpChange): void {
-    this.listeners.forEach((listener) => listener(change));
-  }
-
-  subscribe(listener: (change: McpChange) => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  }
-}
 
 /** Someone who may be told of changes, and knows which of them to pass on. */
 export interface ChangeListener {
@@ -112,10 +82,10 @@ export class ChangeFeed {
   }
 }
 
-const LISTS: readonly unknown[] = ['tools', 'resources', 'prompts'] satisfies ListKind[];
-
 /** What a bus brings may come from another version of this library. */
 function isChange(value: unknown): value is McpChange {
   const { kind, list, uri } = (value ?? {}) as Record<string, unknown>;
-  return kind === 'list' ? LISTS.includes(list) : kind === 'resource' && typeof uri === 'string';
+  return kind === 'list'
+    ? (LISTS as readonly unknown[]).includes(list)
+    : kind === 'resource' && typeof uri === 'string';
 }

@@ -25,7 +25,7 @@ function delivery(name: string, era: McpEra, id = '9007199254740993'): Delivery 
     request: {},
     response: undefined,
     callerOf: () => undefined,
-    emit: undefined,
+    stream: undefined,
   };
   return { request, origin, lifetime: new CallLifetime(), channel: undefined };
 }

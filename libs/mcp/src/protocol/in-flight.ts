@@ -8,11 +8,17 @@ export class Channel {
   private readonly running = new Map<string, CallLifetime>();
   /** Requests that stay open for changes, apart from those that work. */
   private readonly listening = new Map<string, CallLifetime>();
+  private over: EndReason | undefined;
 
   constructor(readonly limit: number = Number.POSITIVE_INFINITY) {}
 
   get isBusy(): boolean {
     return this.running.size > 0;
+  }
+
+  /** What ended the channel: a call that was on its way then ends as those that ran. */
+  get endReason(): EndReason | undefined {
+    return this.over;
   }
 
   get isFull(): boolean {
@@ -40,13 +46,23 @@ export class Channel {
   /**
    * `notifications/cancelled`: ends the call it names. An unknown, finished or malformed reference is
    * ignored. Source: Cancellation, all revisions.
+   *
+   * @returns whether there was such a call
    */
-  cancel(params: JsonObject | undefined, text: string): void {
+  cancel(params: JsonObject | undefined, text: string): boolean {
     const reference = params?.['requestId'];
     const token =
       typeof reference === 'string' ? JSON.stringify(reference) : tokenAt(text, ['params', 'requestId']);
     const id = readId(token);
-    if (id) (this.running.get(id.key) ?? this.listening.get(id.key))?.end('cancelled');
+    const lifetime = id && (this.running.get(id.key) ?? this.listening.get(id.key));
+    lifetime?.end('cancelled');
+    return lifetime !== undefined;
+  }
+
+  /** Ends every call, and each that is still on its way. */
+  shut(reason: EndReason): void {
+    this.over = reason;
+    this.endAll(reason);
   }
 
   endAll(reason: EndReason): void {
@@ -99,6 +115,7 @@ export class InFlight {
     timeLimit: number,
     running: Promise<T>,
   ): Promise<CallEnd<T>> {
+    if (channel?.endReason) lifetime.end(channel.endReason);
     if (lifetime.endReason) {
       running.catch(() => undefined);
       return Promise.resolve({ ended: lifetime.endReason });

@@ -1,4 +1,12 @@
-import { errorMessage, idValue, notificationMessage, quote, readId, resultMessage } from './json-rpc.js';
+import {
+  errorMessage,
+  idValue,
+  notificationMessage,
+  quote,
+  readId,
+  requestMessage,
+  resultMessage,
+} from './json-rpc.js';
 
 const LONE = String.raw`"\ud800"`;
 
@@ -121,6 +129,13 @@ describe('messages', () => {
       method: 'a/b',
       params: { c: 1 },
     });
+  });
+
+  it('are written with the id they were given when they are requests', () => {
+    expect(requestMessage('"x-1"', 'a/b')).toBe('{"jsonrpc":"2.0","id":"x-1","method":"a/b"}');
+    expect(requestMessage('7', 'a"b', '{"c":1}')).toBe(
+      '{"jsonrpc":"2.0","id":7,"method":"a\\"b","params":{"c":1}}',
+    );
   });
 });
 

@@ -53,6 +53,25 @@ export interface MessageSource {
 export type Message = RequestMessage | NotificationMessage | ResponseMessage;
 export type ParsedMessage = Message | RejectedMessage;
 
+/**
+ * Several messages that came as one array, in their order; each stands for itself, and those that could not be
+ * taken are among them. Only 2025-03-26 has batches: whether one is served is up to the transport.
+ */
+export interface BatchMessage {
+  readonly kind: 'batch';
+  readonly members: readonly ParsedMessage[];
+  readonly source: BatchSource;
+}
+
+/** The text of a batch and the array it parsed to. */
+export interface BatchSource {
+  readonly text: string;
+  readonly value: readonly unknown[];
+}
+
+/** What one body or one line may hold. */
+export type ParsedInput = ParsedMessage | BatchMessage;
+
 const MAX_ID_LENGTH = 256;
 const INTEGER = /^-?(?:0|[1-9][0-9]{0,255})$/;
 /** A whole string token without escapes. */
@@ -107,6 +126,12 @@ export function errorMessage(id: RequestId | undefined, error: RpcError, nullId 
   const json = JSON.stringify(error.data) as string | undefined;
   const data = json === undefined ? '' : `,"data":${json}`;
   return `{"jsonrpc":"2.0",${idMember}"error":{"code":${error.code},"message":${JSON.stringify(error.message)}${data}}}`;
+}
+
+/** The bytes of a request of the server; `idText` is the JSON token of its id, `params` is JSON text. */
+export function requestMessage(idText: string, method: string, params?: string): string {
+  const member = params === undefined ? '' : `,"params":${params}`;
+  return `{"jsonrpc":"2.0","id":${idText},"method":${JSON.stringify(method)}${member}}`;
 }
 
 /** The bytes of a notification; `params` is JSON text. */

@@ -86,6 +86,24 @@ export function tokenAt(text: string, path: readonly string[]): string | undefin
   return at < 0 ? undefined : scalarToken(text, at);
 }
 
+/**
+ * The texts of the elements of an array that is known to be valid JSON, as they were written and without
+ * the blanks around them.
+ */
+export function elementTexts(text: string): string[] {
+  const texts: string[] = [];
+  let at = skipSpace(text, skipSpace(text, 0) + 1);
+  while (at < text.length && text.charCodeAt(at) !== CLOSE_BRACKET) {
+    const end = skipValue(text, at);
+    // A number or a word is skipped with the blanks behind it.
+    texts.push(text.slice(at, end).trimEnd());
+    at = skipSpace(text, end);
+    if (text.charCodeAt(at) !== COMMA) break;
+    at = skipSpace(text, at + 1);
+  }
+  return texts;
+}
+
 /** Where the value of the last member of that name starts, or -1. */
 function memberValue(text: string, object: number, name: string): number {
   let found = -1;

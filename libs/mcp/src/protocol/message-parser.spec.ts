@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { elementTexts } from './json-scan.js';
 import { methodNotFound, parseMessage } from './message-parser.js';
 
 const LIMITS = { depth: 64, tokens: 100_000 };
@@ -184,13 +186,7 @@ describe('shapes', () => {
     ['{"jsonrpc":"2.0","result":{}}', undefined, '"method" is missing'],
     ['{"jsonrpc":"2.0","id":1,"result":5}', '1', '"method" is missing'],
     ['{"jsonrpc":"2.0","id":1,"result":{},"error":{}}', '1', '"method" is missing'],
-    ['[]', undefined, 'batches are not supported, send one message at a time'],
-    [
-      '[{"jsonrpc":"2.0","id":1,"method":"a"}]',
-      undefined,
-      'batches are not supported, send one message at a time',
-    ],
-    ['["id","id","id"]', undefined, 'batches are not supported, send one message at a time'],
+    ['[]', undefined, 'the batch is empty'],
     ['5', undefined, 'a message is an object'],
     ['"x"', undefined, 'a message is an object'],
     ['null', undefined, 'a message is an object'],
@@ -268,6 +264,7 @@ describe('any input', () => {
     '{',
     '}',
     '[',
+    ']',
     ',',
     ':',
     ' ',
@@ -318,6 +315,9 @@ describe('any input', () => {
     return `${dice.pick(SPACES)}{${members.join(`${dice.pick(SPACES)},${dice.pick(SPACES)}`)}${dice.pick(SPACES)}}`;
   };
 
+  const array = (dice: Dice, elements: readonly string[]) =>
+    `${dice.pick(SPACES)}[${elements.map((element) => dice.pick(SPACES) + element + dice.pick(SPACES)).join(',')}]${dice.pick(SPACES)}`;
+
   const isJson = (text: string) => {
     try {
       JSON.parse(text);
@@ -337,6 +337,56 @@ describe('any input', () => {
       if (message.kind !== 'request' || message.id.text !== id) lost.push(text);
     }
     expect(lost).toEqual([]);
+  });
+
+  it('gives each message of a batch its own text and id, as they were written', () => {
+    const dice = new Dice(20_250_326);
+    const lost: string[] = [];
+    for (let round = 0; round < 500; round++) {
+      const ids = Array.from({ length: 1 + dice.upTo(6) }, () =>
+        dice.upTo(2) ? integer(dice) : string(dice),
+      );
+      const messages = ids.map((id) => request(dice, id).trim());
+      const text = array(dice, messages);
+      const batch = parse(text);
+      const members = batch.kind === 'batch' ? batch.members : [];
+      const found = members.map((one) => (one.kind === 'request' ? [one.source.text, one.id.text] : []));
+      if (
+        !isDeepStrictEqual(
+          found,
+          messages.map((message, index) => [message, ids[index]]),
+        )
+      )
+        lost.push(text);
+    }
+    expect(lost).toEqual([]);
+  });
+
+  it('splits an array of any values into texts that parse to its elements', () => {
+    const dice = new Dice(3);
+    const wrong: string[] = [];
+    for (let round = 0; round < 2_000; round++) {
+      const elements = dice.many(6, () => value(dice, 3));
+      const text = array(dice, elements);
+      const texts = elementTexts(text);
+      const values = texts.map((one) => JSON.parse(one) as unknown);
+      if (!isDeepStrictEqual(texts, elements) || !isDeepStrictEqual(values, JSON.parse(text)))
+        wrong.push(text);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('never throws on a broken batch, and never takes what the JSON parser refuses', () => {
+    const dice = new Dice(11);
+    const wrong: string[] = [];
+    for (let round = 0; round < 2_000; round++) {
+      const valid = array(dice, [request(dice, integer(dice)), value(dice, 2)]);
+      const cut = dice.upTo(valid.length);
+      const text = `${valid.slice(0, cut)}${dice.pick([...PIECES, ''])}${valid.slice(cut + dice.upTo(2))}`;
+      elementTexts(text);
+      if (parse(text).kind === 'batch' && !isJson(text)) wrong.push(text);
+    }
+    expect(wrong).toEqual([]);
   });
 
   it('never throws, and never calls a message what the JSON parser refuses', () => {

@@ -43,11 +43,17 @@ export class ResultEncoder {
     this.modernEmpty = `{"resultType":"complete","_meta":${this.modernMeta}}`;
   }
 
-  /** The result of `initialize`. Source: Lifecycle, Initialization. */
-  initialize(revision: McpRevision, features: ServerFeatures): string {
+  /**
+   * The result of `initialize`. Source: Lifecycle, Initialization.
+   *
+   * @param remembers whether anything is kept of the client, which is what changes are told by
+   */
+  initialize(revision: McpRevision, features: ServerFeatures, remembers = true): string {
     return JSON.stringify({
       protocolVersion: revision,
-      capabilities: capabilitiesOf(features, revision),
+      capabilities: remembers
+        ? capabilitiesOf(features, revision)
+        : statelessCapabilities(features, revision),
       serverInfo: this.implementation(revision),
       instructions: this.server.instructions,
     });
@@ -179,6 +185,18 @@ function capabilitiesOf(features: ServerFeatures, revision: McpRevision): Member
     ...(prompts ? { prompts: { listChanged: true } } : {}),
     ...(completions && revision !== '2024-11-05' ? { completions: {} } : {}),
     ...(tools || resources || prompts ? { logging: {} } : {}),
+  };
+}
+
+/** A server that keeps nothing of its clients can tell them nothing by itself. */
+function statelessCapabilities(features: ServerFeatures, revision: McpRevision): Members {
+  const { completions } = capabilitiesOf(features, revision);
+  const { tools, resources, prompts } = features;
+  return {
+    ...(tools ? { tools: {} } : {}),
+    ...(resources ? { resources: {} } : {}),
+    ...(prompts ? { prompts: {} } : {}),
+    ...(completions ? { completions } : {}),
   };
 }
 

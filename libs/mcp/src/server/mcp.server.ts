@@ -4,6 +4,7 @@ import {
   Logger,
   type OnApplicationBootstrap,
   type OnModuleDestroy,
+  type Type,
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { ModuleImportException } from '../discovery/boot.exceptions.js';
@@ -13,13 +14,17 @@ import { ExceptionMapper } from '../execution/exception.mapper.js';
 import { HandlerFactory } from '../execution/handler.factory.js';
 import { LOG_CONTEXT, MCP_SETTINGS, MODULE_CLASS } from '../mcp.constants.js';
 import type { McpSettings } from '../mcp.settings.js';
-import { ChangeFeed, LocalEventBus, type McpEventBus } from '../protocol/changes.js';
+import { ChangeFeed, LISTS, type ListKind } from '../protocol/changes.js';
+import { LocalEventBus, type McpEventBus } from '../protocol/event-bus.js';
 import type { ServerFeatures } from '../protocol/descriptors.js';
 import { Dispatcher, type Delivery, type Outcome } from '../protocol/dispatcher.js';
 import { InFlight } from '../protocol/in-flight.js';
 import type { Handshake } from '../protocol/legacy/handshake.js';
 import { LegacyPeer } from '../protocol/legacy/legacy-peer.js';
-import { SessionRegistry, type Session } from '../protocol/legacy/session-registry.js';
+import { LocalEventStore } from '../protocol/legacy/local-event-store.js';
+import { LocalSessionStore } from '../protocol/legacy/local-session-store.js';
+import { SessionRegistry } from '../protocol/legacy/session-registry.js';
+import { SessionSignals } from '../protocol/legacy/session-signals.js';
 import { OpenStreams } from '../protocol/open-streams.js';
 import { ResultEncoder } from '../protocol/result-encoder.js';
 import type { McpRevision } from '../protocol/versions.js';
@@ -32,11 +37,12 @@ import { MethodTable } from './method.table.js';
 export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
   readonly log = new CallLog();
   readonly inFlight: InFlight;
-  readonly sessions: SessionRegistry;
   readonly streams: OpenStreams;
   private readonly logger = new Logger(LOG_CONTEXT);
   private readonly encoder: ResultEncoder;
   private feed: ChangeFeed | undefined;
+  private registryOfSessions: SessionRegistry | undefined;
+  private readonly closers: (() => void)[] = [];
   private methods: MethodTable | undefined;
   private dispatcher: Dispatcher | undefined;
 
@@ -50,7 +56,6 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly exceptions: ExceptionMapper,
   ) {
     this.inFlight = new InFlight(settings.limits.inFlight);
-    this.sessions = new SessionRegistry(settings.sessions);
     this.streams = new OpenStreams(settings.limits);
     this.encoder = new ResultEncoder(settings.server, settings.cache);
   }
@@ -61,10 +66,12 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
         'McpModule.forRoot() is imported more than once with different options: import it once, in the root module',
       );
     }
-    const feed = new ChangeFeed(await this.bus(), (fault) => this.busFailed(fault));
+    const bus = await this.made(this.settings.bus, () => new LocalEventBus());
+    const feed = new ChangeFeed(bus, (fault) => this.failed('The event bus', fault));
     this.feed = feed;
     await this.registry.start(this.handlers, (change) => feed.announce(change));
     await feed.open();
+    this.registryOfSessions = await this.openSessions(feed, bus);
     const runner = new CallRunner(this.inFlight, this.log, this.settings.limits);
     const { registry, encoder, settings, streams } = this;
     this.methods = new MethodTable({ registry, encoder, settings, runner, feed, streams });
@@ -75,8 +82,9 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
 
   async onModuleDestroy(): Promise<void> {
     await this.finish(this.settings.limits.shutdownGrace);
-    this.sessions.close();
+    await this.registryOfSessions?.close();
     await this.feed?.close();
+    for (const close of this.closers) close();
   }
 
   /** Takes no further calls, ends what only waits for changes, and gives what runs `grace` ms to be answered. */
@@ -89,23 +97,36 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
     return this.started(this.dispatcher).dispatch(delivery);
   }
 
-  /** The result of `initialize`; the state it opens is the transport's. */
-  initializeResult(revision: McpRevision): string {
-    return this.encoder.initialize(revision, this.features);
+  /** The legacy sessions over HTTP. */
+  get sessions(): SessionRegistry {
+    return this.started(this.registryOfSessions);
+  }
+
+  /**
+   * The result of `initialize`; the state it opens is the transport's.
+   *
+   * @param remembers whether there is such a state
+   */
+  initializeResult(revision: McpRevision, remembers = true): string {
+    return this.encoder.initialize(revision, this.features, remembers);
   }
 
   /** A legacy client after its handshake, told of changes until `leave` is called. */
   welcome(handshake: Handshake): { peer: LegacyPeer; leave: () => void } {
-    const peer = new LegacyPeer(handshake, this.features);
-    return { peer, leave: this.started(this.feed).add(peer) };
+    const peer = new LegacyPeer(handshake, this.lists);
+    const leave = this.started(this.feed).add(peer);
+    return {
+      peer,
+      leave: () => {
+        peer.close();
+        leave();
+      },
+    };
   }
 
   /** A session over HTTP, where there is room for one. */
-  openSession(handshake: Handshake, owner: string | undefined): Session | undefined {
-    const { peer, leave } = this.welcome(handshake);
-    const session = this.sessions.open(peer, owner, leave);
-    if (!session) leave();
-    return session;
+  openSession(handshake: Handshake, owner: string | undefined): Promise<string | undefined> {
+    return this.sessions.open(handshake, owner, this.lists);
   }
 
   /** The arguments of a tool that clients of 2026-07-28 repeat in headers. */
@@ -117,19 +138,53 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
     return this.started(this.methods).features;
   }
 
-  private async bus(): Promise<McpEventBus> {
-    const { bus } = this.settings;
-    if (!bus) return new LocalEventBus();
+  /** The lists whose changes a handshake promises now. */
+  private get lists(): readonly ListKind[] {
+    const { features } = this;
+    return LISTS.filter((list) => features[list]);
+  }
+
+  private async openSessions(feed: ChangeFeed, bus: McpEventBus): Promise<SessionRegistry> {
+    const { sessions, sessionStore, eventStore, limits } = this.settings;
+    const onFault = (fault: unknown) => this.failed('The store of sessions or of their events', fault);
+    const registry = new SessionRegistry({
+      store: await this.made(sessionStore, () => this.closing(new LocalSessionStore())),
+      events: await this.made(eventStore, () => this.closing(new LocalEventStore(limits.replayTotal))),
+      // A stream that is not over lives as long as its session, however silent it is.
+      bounds: {
+        events: limits.replayEvents,
+        bytes: limits.replayBytes,
+        time: Math.max(limits.replayTime, sessions.idle),
+      },
+      replayTime: limits.replayTime,
+      caps: sessions,
+      idle: sessions.idle,
+      signals: new SessionSignals(bus, (fault) => this.failed('The event bus', fault)),
+      join: (listener) => feed.add(listener),
+      onFault,
+    });
+    await registry.start();
+    return registry;
+  }
+
+  /** The application's instance of a class, or one that is made here; of our own where it names none. */
+  private async made<T>(type: Type<T> | undefined, make: () => T): Promise<T> {
+    if (!type) return make();
     try {
-      return this.moduleRef.get(bus, { strict: false });
+      return this.moduleRef.get(type, { strict: false });
     } catch {
-      return this.moduleRef.create(bus);
+      return this.moduleRef.create(type);
     }
   }
 
-  private busFailed(fault: unknown): void {
+  private closing<T extends { close(): void }>(store: T): T {
+    this.closers.push(() => store.close());
+    return store;
+  }
+
+  private failed(what: string, fault: unknown): void {
     this.logger.error(
-      `The event bus failed: ${fault instanceof Error ? (fault.stack ?? fault.message) : String(fault)}`,
+      `${what} failed: ${fault instanceof Error ? (fault.stack ?? fault.message) : String(fault)}`,
     );
   }
 

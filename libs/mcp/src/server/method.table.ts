@@ -5,6 +5,7 @@ import type { ChangeFeed } from '../protocol/changes.js';
 import { LOG_LEVELS, readLogLevel } from '../protocol/client-log.js';
 import type { ServerFeatures } from '../protocol/descriptors.js';
 import type { Answer, Delivery, Method } from '../protocol/dispatcher.js';
+import { methodNotFound } from '../protocol/message-parser.js';
 import type { OpenStreams } from '../protocol/open-streams.js';
 import type { ResultEncoder } from '../protocol/result-encoder.js';
 import { REVISIONS } from '../protocol/versions.js';
@@ -122,10 +123,12 @@ export class MethodTable {
   }
 
   /** Source: Logging, 2025-11-25. */
-  private setLevel({ request, origin }: Delivery): Answer {
+  private async setLevel({ request, origin }: Delivery): Promise<Answer> {
+    // Nobody would remember it.
+    if (!origin.peer) return { error: methodNotFound(request.method) };
     const level = readLogLevel(request.params?.['level']);
     if (!level) return invalidParams(`"level" must be one of ${LOG_LEVELS.join(', ')}`);
-    if (origin.peer) origin.peer.logLevel = level;
+    await origin.peer.setLogLevel(level);
     return { result: this.parts.encoder.emptyResult(origin.revision) };
   }
 }

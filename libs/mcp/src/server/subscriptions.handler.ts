@@ -6,6 +6,7 @@ import type { ServerFeatures } from '../protocol/descriptors.js';
 import type { Answer, Delivery } from '../protocol/dispatcher.js';
 import { ErrorCode } from '../protocol/error-codes.js';
 import { DUPLICATE_ID } from '../protocol/in-flight.js';
+import { methodNotFound } from '../protocol/message-parser.js';
 import { McpError } from '../protocol/mcp-error.js';
 import type { OpenStreams } from '../protocol/open-streams.js';
 import type { ResultEncoder } from '../protocol/result-encoder.js';
@@ -91,7 +92,7 @@ export class SubscriptionsHandler {
   subscribe(delivery: Delivery): Answer | Promise<Answer> {
     const { request, origin } = delivery;
     const { peer } = origin;
-    if (!peer) return refused('Resources are followed on a session or a pipe: send initialize first');
+    if (!peer) return { error: methodNotFound(request.method) };
     const found = this.finder.find(request.params?.['uri'], origin.era);
     return this.runner.run(delivery, {
       name: found.uri,
@@ -103,10 +104,11 @@ export class SubscriptionsHandler {
   }
 
   /** `resources/unsubscribe`: of what is not followed, or not there any more, as well. */
-  unsubscribe({ request, origin }: Delivery): Answer {
+  async unsubscribe({ request, origin }: Delivery): Promise<Answer> {
+    if (!origin.peer) return { error: methodNotFound(request.method) };
     const uri = request.params?.['uri'];
     if (typeof uri !== 'string') return invalidParams('"uri" must be a string');
-    origin.peer?.unfollow(uri);
+    await origin.peer.unfollow(uri);
     return { result: this.encoder.emptyResult(origin.revision) };
   }
 
@@ -135,7 +137,7 @@ export class SubscriptionsHandler {
       const { resource, raw } = this.finder.find(uri, origin.era);
       const subject = { id: request.id, method: request.method, name: uri, ...options };
       // Neither log messages nor progress of a guard come before the acknowledgement, nor on such a stream at all.
-      const silent = { ...origin, emit: undefined };
+      const silent = { ...origin, stream: undefined };
       await resource.handler.admit(raw, new McpContext(silent, subject, lifetime), silent);
       return true;
     } catch {
@@ -151,7 +153,7 @@ function followed({ uri, resource }: FoundResource, peer: LegacyPeer): Call<void
     invoke: async (raw, context, origin) => {
       await resource.handler.admit(raw, context, origin);
       // Whoever cancelled meanwhile, or was told that it took too long, follows nothing.
-      if (context.signal.aborted || peer.follow(uri)) return;
+      if (context.signal.aborted || (await peer.follow(uri))) return;
       throw new McpError(
         ErrorCode.InvalidRequest,
         `Too many subscriptions: at most ${MAX_FOLLOWED} resources, of ${MAX_FOLLOWED_LENGTH} characters together`,

@@ -10,6 +10,9 @@ export interface Handshake {
   readonly client: ClientInfo;
 }
 
+/** Characters of what a client says of itself. */
+const MAX_CLIENT = 64 * 1024;
+
 /**
  * Reads `initialize` and chooses the revision. A revision that is not served is no error: the newest
  * legacy one is offered instead. Source: Lifecycle, Version Negotiation, 2025-11-25.
@@ -22,6 +25,9 @@ export function readHandshake(params: JsonObject | undefined, served: ServedRevi
   const capabilities = params?.['capabilities'] ?? {};
   if (!isObject(capabilities)) return invalid('"capabilities" must be an object');
   const info = params?.['clientInfo'];
+  // A session keeps them, for as long as it lives.
+  if (JSON.stringify([capabilities, info]).length > MAX_CLIENT)
+    return invalid(`"capabilities" and "clientInfo" have more than ${MAX_CLIENT} characters together`);
   if (info === undefined) return { revision, client: { capabilities } };
   if (!isImplementation(info)) return invalid('"clientInfo" must have a "name" and a "version"');
   return { revision, client: { name: info.name, version: info.version, capabilities } };

@@ -1,139 +1,268 @@
 import { randomBytes } from 'node:crypto';
-import { Channel } from '../in-flight.js';
-import type { LegacyPeer } from './legacy-peer.js';
-import type { ClientInfo } from '../request-meta.js';
-import type { McpRevision } from '../versions.js';
+import type { ListKind } from '../changes.js';
+import { isObject, readId, type NotificationMessage, type ResponseMessage } from '../json-rpc.js';
+import { tokenAt } from '../json-scan.js';
+import type { McpReplay } from './event-store.js';
+import type { Handshake } from './handshake.js';
+import { Session, type SessionHost } from './session.js';
+import type { McpSessionSignal, SessionSignals } from './session-signals.js';
+import type { McpSessionCaps, McpSessionData } from './session-store.js';
 
-/** One legacy client over HTTP, from `initialize` to DELETE or the idle time-out. */
-export class Session extends Channel {
-  /** 128 random bits; visible ASCII. Source: Transports, Session Management, 2025-11-25. */
-  readonly id = randomBytes(16).toString('hex');
-  lastUsed = 0;
-  /** Ends the one stream that is open for messages of no request; missing while there is none. */
-  endStream: (() => void) | undefined;
+/** ms between two tellings of the store that a session is busy, at most. */
+const BUSY_INTERVAL = 10_000;
+/** ms that a session is left alone which another process may be at work for. */
+const SHARED_LEASE = 30_000;
+/** ms in which a session counts as just used. */
+const FRESH = 1_000;
 
-  constructor(
-    readonly peer: LegacyPeer,
-    /** Id of the caller who opened it; nobody else can use it. */
-    readonly owner: string | undefined,
-    private readonly onEnd: () => void,
-  ) {
-    super();
-  }
+/** Others may take the room that is made for a session, but not for ever. */
+const MAX_TRIES = 16;
 
-  get revision(): McpRevision {
-    return this.peer.handshake.revision;
-  }
+const SESSION_ID = /^[0-9a-f]{32}$/;
 
-  get client(): ClientInfo {
-    return this.peer.handshake.client;
-  }
-
-  /** Ends every call and the stream. */
-  end(): void {
-    this.endAll('cancelled');
-    this.endStream?.();
-    this.onEnd();
-  }
-}
-
-export interface SessionLimits {
+export interface SessionRegistryOptions extends Omit<SessionHost, 'settled'> {
+  readonly caps: McpSessionCaps;
   /** ms without a request until a session ends. */
   readonly idle: number;
-  readonly max: number;
-  readonly maxPerCaller: number;
+  /** The way to the processes that share the sessions. */
+  readonly signals: SessionSignals;
 }
 
 /**
- * The sessions of this process, longest idle first. A session that is busy is never ended to make room
- * or for being idle; one whose stream is open makes no room either, but may have been idle for too long. A foreign session is as unknown as one that never was.
+ * The legacy sessions of this server. Most of them lie in the store; those at work here are held until their last call
+ * is answered and their last stream closed, and are neither idle nor ended to make room meanwhile. A foreign session is
+ * as unknown as one that never was. Source: Transports, Session Management, 2025-11-25.
  */
-export class SessionRegistry {
-  private readonly sessions = new Map<string, Session>();
-  private readonly perCaller = new Map<string, number>();
+export class SessionRegistry implements SessionHost {
+  private readonly live = new Map<string, Session>();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly limits: SessionLimits) {}
+  constructor(private readonly options: SessionRegistryOptions) {}
 
+  get store() {
+    return this.options.store;
+  }
+
+  get events() {
+    return this.options.events;
+  }
+
+  get bounds() {
+    return this.options.bounds;
+  }
+
+  get replayTime() {
+    return this.options.replayTime;
+  }
+
+  /** Sessions at work here. */
   get size(): number {
-    return this.sessions.size;
+    return this.live.size;
+  }
+
+  /** Hears from other processes, where they share the sessions. */
+  async start(): Promise<void> {
+    if (this.store.isShared) await this.options.signals.open((signal) => this.hear(signal));
   }
 
   /**
-   * Opens a session, making room where a cap is reached; nothing when every session in the way is busy.
+   * Opens a session, making room where a cap is reached.
    *
-   * @param onEnd called once, when the session is over
+   * @returns its id; nothing when every session in the way is busy
    */
-  open(peer: LegacyPeer, owner: string | undefined, onEnd: () => void): Session | undefined {
-    const held = owner === undefined ? 0 : (this.perCaller.get(owner) ?? 0);
-    if (held >= this.limits.maxPerCaller && !this.evict((session) => session.owner === owner))
-      return undefined;
-    if (this.sessions.size >= this.limits.max && !this.evict(() => true)) return undefined;
-    const session = new Session(peer, owner, onEnd);
-    session.lastUsed = Date.now();
-    this.sessions.set(session.id, session);
-    if (owner !== undefined) this.perCaller.set(owner, (this.perCaller.get(owner) ?? 0) + 1);
+  async open(
+    handshake: Handshake,
+    owner: string | undefined,
+    lists: readonly ListKind[],
+  ): Promise<string | undefined> {
+    const { caps, idle } = this.options;
+    const { revision, client } = handshake;
+    const id = randomBytes(16).toString('hex');
+    const data: McpSessionData = {
+      id,
+      revision,
+      client,
+      ...(owner === undefined ? {} : { owner }),
+      lists,
+      isReady: false,
+      followed: [],
+    };
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      if (await this.store.create(data, caps, idle)) return id;
+      if (!(await this.makeRoom(owner))) return undefined;
+    }
+    return undefined;
+  }
+
+  /** The caller's session of that id, held until `release` is called. To be asked for is to be used. */
+  async find(
+    id: string,
+    owner: string | undefined,
+  ): Promise<{ readonly session: Session; readonly release: () => void } | undefined> {
+    const known = this.live.get(id)?.peer.changes;
+    const data = await this.lookUp(id, owner);
+    if (!data) return undefined;
+    let session = this.live.get(id);
+    // What was changed here meanwhile may have been missed by that look.
+    if (session && session.peer.changes === known) session.peer.refresh(data);
+    if (!session) this.live.set(id, (session = new Session(data, this)));
+    const release = session.hold();
     this.schedule();
-    return session;
+    try {
+      await this.touch(session);
+    } catch (fault) {
+      release();
+      throw fault;
+    }
+    if (!session.isEnded) return { session, release };
+    release();
+    return undefined;
   }
 
-  /** The caller's session of that id; looking at it counts as use. */
-  find(id: string, owner: string | undefined): Session | undefined {
-    const session = this.sessions.get(id);
-    if (!session || session.owner !== owner) return undefined;
-    session.lastUsed = Date.now();
-    this.sessions.delete(id);
-    this.sessions.set(id, session);
-    return session;
+  /** What is kept of the caller's session. */
+  async lookUp(id: string, owner: string | undefined): Promise<McpSessionData | undefined> {
+    if (!SESSION_ID.test(id)) return undefined;
+    const data = await this.store.get(id);
+    return data && data.owner === owner ? data : undefined;
   }
 
-  /** Ends a session and every call that runs in it. */
-  end(session: Session): void {
-    if (!this.sessions.delete(session.id)) return;
-    if (session.owner !== undefined) this.release(session.owner);
-    session.end();
+  /** Ends a session, its calls and its streams. False where someone else did. */
+  async end(id: string): Promise<boolean> {
+    const isOurs = await this.store.delete(id);
+    this.finish(id);
+    if (this.store.isShared)
+      await this.options.signals.send({ kind: 'session', session: id, signal: 'ended' });
+    try {
+      await this.events.drop(id);
+    } catch (fault) {
+      // The session is over all the same, and its streams are forgotten in time.
+      this.onFault(fault);
+    }
+    return isOurs;
   }
 
-  close(): void {
-    clearTimeout(this.timer);
+  /** `notifications/cancelled`, for a call that may run in another process. */
+  async cancel(session: Session, { params, source: { text } }: NotificationMessage): Promise<void> {
+    if (session.cancel(params, text) || !this.store.isShared) return;
+    await this.options.signals.send({
+      kind: 'session',
+      session: session.id,
+      signal: 'cancelled',
+      message: text,
+    });
+  }
+
+  /** An answer to a request of this server, made by a call that may run in another process. */
+  async answer(session: Session, message: ResponseMessage): Promise<void> {
+    if (session.peer.answer(message) || !this.store.isShared) return;
+    const { text } = message.source;
+    await this.options.signals.send({
+      kind: 'session',
+      session: session.id,
+      signal: 'answered',
+      message: text,
+    });
+  }
+
+  /** What a client missed of a stream that is not open here. */
+  async missed(
+    session: Session,
+    { stream, sequence }: { readonly stream: string; readonly sequence: number },
+  ): Promise<McpReplay | undefined> {
+    return this.events.after({ session: session.id, stream }, sequence);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    for (const session of Array.from(this.live.values())) session.end();
+    this.live.clear();
+    await this.options.signals.close();
+  }
+
+  join(listener: Parameters<SessionHost['join']>[0]): () => void {
+    return this.options.join(listener);
+  }
+
+  onFault(fault: unknown): void {
+    this.options.onFault(fault);
+  }
+
+  settled(session: Session): void {
+    if (!session.isSettled || this.live.get(session.id) !== session) return;
+    this.letGo(session.id);
+    if (Date.now() - session.touchedAt > FRESH)
+      this.touch(session).catch((fault: unknown) => this.onFault(fault));
+  }
+
+  /** A session that is gone from the store was ended elsewhere. */
+  private async touch(session: Session): Promise<void> {
+    session.touchedAt = Date.now();
+    if (!(await this.store.touch(session.id, this.options.idle))) this.finish(session.id);
+  }
+
+  private finish(id: string): void {
+    const session = this.live.get(id);
+    this.letGo(id);
+    session?.end();
+  }
+
+  private letGo(id: string): void {
+    this.live.delete(id);
+    if (this.live.size > 0) return;
+    clearInterval(this.timer);
     this.timer = undefined;
-    for (const session of Array.from(this.sessions.values())) this.end(session);
   }
 
-  private release(owner: string): void {
-    const left = (this.perCaller.get(owner) ?? 1) - 1;
-    if (left > 0) this.perCaller.set(owner, left);
-    else this.perCaller.delete(owner);
-  }
-
-  private evict(mayGo: (session: Session) => boolean): boolean {
-    for (const session of this.sessions.values()) {
-      if (session.isBusy || session.endStream || !mayGo(session)) continue;
-      this.end(session);
+  /** Ends the session that was idle for longest: the owner's, where it is the owner who has too many. */
+  private async makeRoom(owner: string | undefined): Promise<boolean> {
+    const { caps } = this.options;
+    const isOwners = owner !== undefined && (await this.store.count(owner)) >= caps.maxPerCaller;
+    // Of one more than can be busy here, one is not.
+    const candidates = await this.store.idlest(this.live.size + 1, isOwners ? owner : undefined);
+    for (const { id, lastUsed } of candidates) {
+      if (this.live.get(id)?.isHeld) continue;
+      if (this.store.isShared && Date.now() - lastUsed < SHARED_LEASE) return false;
+      await this.end(id);
       return true;
     }
     return false;
   }
 
+  /** Keeps the sessions that are busy here from being taken for idle. */
   private schedule(): void {
-    const oldest = this.sessions.values().next().value;
-    if (this.timer || !oldest) return;
-    const wait = Math.max(oldest.lastUsed + this.limits.idle - Date.now(), 1);
-    this.timer = setTimeout(() => this.sweep(), wait);
+    if (this.timer) return;
+    this.timer = setInterval(
+      () => this.touchHeld(),
+      Math.min(BUSY_INTERVAL, Math.ceil(this.options.idle / 2)),
+    );
     this.timer.unref();
   }
 
-  private sweep(): void {
-    this.timer = undefined;
-    const now = Date.now();
-    for (const session of Array.from(this.sessions.values())) {
-      if (session.isBusy) {
-        this.sessions.delete(session.id);
-        session.lastUsed = now;
-        this.sessions.set(session.id, session);
-      } else if (session.lastUsed + this.limits.idle <= now) this.end(session);
-      else break;
+  private touchHeld(): void {
+    for (const session of Array.from(this.live.values())) {
+      if (session.isHeld) this.touch(session).catch((fault: unknown) => this.onFault(fault));
     }
-    this.schedule();
+  }
+
+  private hear(signal: McpSessionSignal): void {
+    const session = this.live.get(signal.session);
+    if (!session) return;
+    if (signal.signal === 'ended') return this.finish(session.id);
+    const { message: text } = signal;
+    const value = parsed(text);
+    if (!isObject(value)) return;
+    const { params } = value;
+    if (signal.signal === 'cancelled') session.cancel(isObject(params) ? params : undefined, text);
+    else
+      session.peer.answer({ kind: 'response', id: readId(tokenAt(text, ['id'])), source: { text, value } });
+  }
+}
+
+/** What another process sends may be anything. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

@@ -17,12 +17,14 @@ const FASTIFY_HIDDEN = [...EXPRESS_HIDDEN, 'content-type', 'content-encoding'];
 const HIDDEN = Symbol('hidden headers');
 const BODY = Symbol('body');
 const ADMITTED = Symbol('admitted');
+const REFUSAL = Symbol('refusal');
 
 type GatedMessage = IncomingMessage &
   FrameworkRequest & {
     [HIDDEN]?: Record<string, unknown>;
     [BODY]?: Buffer | HttpRefusal | typeof GONE;
     [ADMITTED]?: true;
+    [REFUSAL]?: HttpRefusal;
   };
 
 interface ExpressLayer {
@@ -32,6 +34,13 @@ interface ExpressLayer {
 
 type ExpressNext = (error?: unknown) => void;
 type ExpressMiddleware = (request: GatedMessage, response: ServerResponse, next: ExpressNext) => void;
+/** Its four parameters are what Express knows it by. */
+type ExpressErrorMiddleware = (
+  error: unknown,
+  request: GatedMessage,
+  response: ServerResponse,
+  next: ExpressNext,
+) => void;
 
 /** Only what is used of a Fastify instance and of its hooks' arguments. */
 interface FastifyInstance {
@@ -52,8 +61,9 @@ export class UnknownAdapterException extends McpBootException {
 /**
  * Keeps the adapter's own parsers from the endpoint's body: while they look, the headers that announce one
  * are off the request. Guards, and the endpoint itself, see all of them. The endpoint is recognised by its
- * route, so prefix, version and mount point need not be known. Foreign hosts and origins are refused here,
- * before anything else runs.
+ * route, so prefix, version and mount point need not be known. Foreign hosts and origins are refused here:
+ * after the application's middleware and hooks, so that CORS answers preflights and has its headers on the
+ * refusal, and before the body, guards and everything after them.
  */
 @Injectable()
 export class BodyGate implements OnModuleDestroy {
@@ -77,16 +87,23 @@ export class BodyGate implements OnModuleDestroy {
   /** Called once the application's parsers are registered and before its routes are. */
   installAfterParsers(): void {
     if (this.adapterHost.httpAdapter?.getType() !== 'express') return;
-    this.useExpress((request, response, next) => {
+    const onRequest: ExpressMiddleware = (request, response, next) => {
       if (!request[HIDDEN]) return next();
       show(request);
+      if (turnedAway(request, response)) return;
       if (!this.readsEarly(request)) return next();
       void this.readEarly(request, new HttpExchange(request, response), next);
-    });
+    };
+    // A middleware that fails, such as CORS with an origin that it does not know, makes no 500 of a refusal.
+    const onError: ExpressErrorMiddleware = (error, request, response, next) => {
+      if (!turnedAway(request, response)) next(error);
+    };
+    this.useExpress(onRequest);
+    this.useExpress(onError);
   }
 
   /**
-   * Whether host and origin may call. Asked once, before anything else; a request that found another way to
+   * Whether host and origin may call. Asked once, as early as the adapter lets us; a request that found another way to
    * the endpoint, such as a middleware that rewrites addresses, is asked when it gets there.
    */
   admit(message: GatedMessage): HttpRefusal | undefined {
@@ -123,13 +140,13 @@ export class BodyGate implements OnModuleDestroy {
   }
 
   private installExpress(): void {
-    this.useExpress((request, response, next) => {
+    const onArrival: ExpressMiddleware = (request, _response, next) => {
       if (!this.isEndpoint(request)) return next();
-      const refusal = this.admit(request);
-      if (refusal) return new HttpExchange(request, response).refuse(refusal);
+      request[REFUSAL] = this.admit(request);
       hide(request, EXPRESS_HIDDEN);
       next();
-    });
+    };
+    this.useExpress(onArrival);
   }
 
   private installFastify(fastify: FastifyInstance): void {
@@ -184,7 +201,7 @@ export class BodyGate implements OnModuleDestroy {
     next();
   }
 
-  private useExpress(middleware: ExpressMiddleware): void {
+  private useExpress(middleware: ExpressMiddleware | ExpressErrorMiddleware): void {
     this.adapterHost.httpAdapter.use(middleware as never);
   }
 
@@ -198,6 +215,15 @@ export class BodyGate implements OnModuleDestroy {
     const path = pathOf(request.url ?? '/');
     return this.layers.some((layer) => layer.match(path));
   }
+}
+
+/** Gives the refusal that was decided when the request came. An application that answered itself keeps its answer. */
+function turnedAway(request: GatedMessage, response: ServerResponse): boolean {
+  const refusal = request[REFUSAL];
+  if (!refusal) return false;
+  const exchange = new HttpExchange(request, response);
+  if (!exchange.isAnswered) exchange.refuse(refusal);
+  return true;
 }
 
 /** The path as Express's router takes it: also out of an absolute address, and without a fragment. */

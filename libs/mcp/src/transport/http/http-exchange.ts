@@ -4,8 +4,17 @@ import { refusalBody, type HttpRefusal } from './http-refusal.js';
 /** The request of either framework, as far as it is read or filled here. */
 export interface FrameworkRequest {
   raw?: IncomingMessage;
+  /** The address as it was asked for, whatever the application is mounted under. */
+  originalUrl?: string;
   body?: unknown;
   rawBody?: Buffer;
+}
+
+/** The request as the guards of one message of a batch see it: its own body, and what they add stays with it. */
+export function requestWith(request: FrameworkRequest, body: unknown): FrameworkRequest {
+  return Object.create(request, {
+    body: { value: body, writable: true, enumerable: true, configurable: true },
+  }) as FrameworkRequest;
 }
 
 /** The few members of Fastify's reply that are used. */
@@ -54,6 +63,11 @@ export class HttpExchange {
   /** Whether something else, a filter or an interceptor, answered this request already. */
   get isAnswered(): boolean {
     return this.raw.headersSent || this.raw.writableEnded;
+  }
+
+  /** Whether the client hung up. */
+  get isGone(): boolean {
+    return this.raw.destroyed || this.message.socket.destroyed;
   }
 
   /** Sends a whole answer; through Fastify's hooks where there are some. */

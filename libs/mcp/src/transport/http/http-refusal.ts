@@ -29,5 +29,10 @@ export function refusalBody(refusal: HttpRefusal, nullId = false): string {
   return errorMessage(refusal.id, refusal.error, nullId);
 }
 
+/** To a client that takes neither form of an answer. */
+export function notAcceptable(id: RequestId | undefined): HttpRefusal {
+  return refuse(406, 'Not acceptable: accept application/json, text/event-stream or both', { id });
+}
+
 /** With every 503: the client may try again soon. */
 export const RETRY = { 'retry-after': '1' } as const;

@@ -1,167 +1,274 @@
 import type { McpServer } from '../../server/mcp.server.js';
 import type { CallOrigin } from '../../protocol/call-context.js';
 import { CallLifetime } from '../../protocol/call-lifetime.js';
+import { ErrorCode } from '../../protocol/error-codes.js';
 import { unsupportedVersion } from '../../protocol/era.js';
 import {
+  errorMessage,
   resultMessage,
+  type BatchMessage,
   type NotificationMessage,
+  type ParsedMessage,
   type RequestId,
   type RequestMessage,
   type ResponseMessage,
 } from '../../protocol/json-rpc.js';
 import { readHandshake } from '../../protocol/legacy/handshake.js';
-import type { Session } from '../../protocol/legacy/session-registry.js';
-import { endOnDisconnect } from './disconnects.js';
-import type { HttpExchange } from './http-exchange.js';
-import { isRefusal, refuse, RETRY, type HttpRefusal } from './http-refusal.js';
-import { acceptanceOf } from './media-types.js';
-import type { ReplyStream } from './reply-stream.js';
+import type { Session } from '../../protocol/legacy/session.js';
+import { BATCH_NOT_SERVED } from '../../protocol/message-parser.js';
+import type { ClientInfo } from '../../protocol/request-meta.js';
+import type { McpRevision } from '../../protocol/versions.js';
+import { BatchReply } from './batch-reply.js';
+import { requestWith, type FrameworkRequest, type HttpExchange } from './http-exchange.js';
+import { isRefusal, notAcceptable, refuse, RETRY, type HttpRefusal } from './http-refusal.js';
+import { acceptanceOf, type Acceptance } from './media-types.js';
+import { ReplyStream } from './reply-stream.js';
+import { SessionStreams } from './session-streams.js';
 import { SseWriter } from './sse-writer.js';
 import { statusOf } from './status-map.js';
 
 export const SESSION_HEADER = 'mcp-session-id';
 export const VERSION_HEADER = 'mcp-protocol-version';
 
+/** The revision of a client that does not name one. Source: Transports, Protocol Version Header, 2025-11-25. */
+const UNNAMED_REVISION = '2025-03-26';
+/** The one revision that has batches. */
+const BATCH_REVISION = '2025-03-26';
+
+/** The client behind a message, as far as it is known. */
+interface Party {
+  readonly revision: McpRevision;
+  readonly client: ClientInfo;
+  /** Missing where every request stands alone. */
+  readonly session: Session | undefined;
+  /** To be called once the message is served. */
+  release(): void;
+}
+
 /**
- * The revisions with a handshake, over HTTP: `initialize` opens a session, every other message names it.
+ * The revisions with a handshake, over HTTP: `initialize` opens a session, every other message names it; or every
+ * request stands alone, where the application wants it so.
  * Source: Streamable HTTP, Session Management, 2025-11-25.
  */
 export class LegacyEndpoint {
-  constructor(private readonly server: McpServer) {}
+  private readonly streams: SessionStreams;
 
-  async request(request: RequestMessage, exchange: HttpExchange, stream: ReplyStream): Promise<void> {
-    if (this.isOff) return exchange.refuse(this.unserved(request, exchange));
-    if (request.method === 'initialize') return this.initialize(request, exchange);
-    const session = this.session(exchange, request.id);
-    if (isRefusal(session)) return exchange.refuse(session);
-    const origin = this.origin(session, exchange, stream);
-    // A connection that breaks is no cancellation here, unlike in 2026-07-28.
-    const lifetime = new CallLifetime();
-    const outcome = await this.server.dispatch({ request, origin, lifetime, channel: session });
-    if (outcome) stream.answer(outcome.message, statusOf(outcome, 'legacy'));
-    else stream.endUnanswered();
+  constructor(private readonly server: McpServer) {
+    this.streams = new SessionStreams(server);
   }
 
-  /** Notifications, and answers to requests that this server never made, are accepted and not answered. */
-  accept(message: NotificationMessage | ResponseMessage, exchange: HttpExchange): void {
+  /** Whether no legacy client is served here. */
+  get isOff(): boolean {
+    const { legacy, revisions } = this.server.settings;
+    return legacy === 'off' || revisions.legacy.length === 0;
+  }
+
+  /** Whether clients have sessions, which GET and DELETE are for. */
+  get hasSessions(): boolean {
+    return !this.isOff && this.server.settings.legacy === 'sessions';
+  }
+
+  async request(request: RequestMessage, exchange: HttpExchange, acceptance: Acceptance): Promise<void> {
+    if (this.isOff) return exchange.refuse(this.unserved(request, exchange));
+    if (request.method === 'initialize') return this.initialize(request, exchange);
+    const party = await this.party(exchange, request.id);
+    if (isRefusal(party)) return exchange.refuse(party);
+    try {
+      const reply = this.reply(party, exchange, acceptance, request.id);
+      const origin = this.origin(party, exchange, exchange.request, reply);
+      const outcome = await this.dispatch(request, origin, party);
+      if (outcome) reply.answer(outcome.message, statusOf(outcome, 'legacy'));
+      else reply.endUnanswered();
+    } finally {
+      party.release();
+    }
+  }
+
+  /** Notifications, and answers to requests of this server, are accepted and not answered. */
+  async accept(message: NotificationMessage | ResponseMessage, exchange: HttpExchange): Promise<void> {
     if (this.isOff) return exchange.send(202, undefined);
-    const session = this.session(exchange, undefined);
-    if (isRefusal(session)) return exchange.refuse(session);
-    if (message.kind === 'notification') {
-      if (message.method === 'notifications/cancelled') session.cancel(message.params, message.source.text);
-      if (message.method === 'notifications/initialized') session.peer.isReady = true;
+    const party = await this.party(exchange, undefined);
+    if (isRefusal(party)) return exchange.refuse(party);
+    try {
+      await this.take(message, party.session);
+    } finally {
+      party.release();
     }
     exchange.send(202, undefined);
   }
 
   /**
-   * GET: the session's one standing stream, for messages that belong to no request. It ends with the session.
-   * Source: Streamable HTTP, Listening for Messages from the Server, 2025-11-25.
+   * Several messages in one body: each is served by itself, and the answers come together, or one by one on a stream.
+   * Source: Base Protocol, Batching, 2025-03-26.
    */
-  open(exchange: HttpExchange): void {
-    const session = this.session(exchange, undefined);
-    if (isRefusal(session)) return exchange.refuse(session);
-    if (!acceptanceOf(exchange.message.headers.accept).stream)
-      return exchange.refuse(refuse(406, 'Not acceptable: accept text/event-stream'));
-    if (session.endStream) return exchange.refuse(refuse(409, 'This session has its stream open already'));
-    const { streams, settings } = this.server;
-    const full = streams.refusal(session.owner);
-    if (full !== undefined) return exchange.refuse(refuse(503, full, { headers: RETRY }));
-    const lifetime = new CallLifetime();
-    const unwatch = endOnDisconnect(lifetime, exchange);
-    // Who hung up while guards ran is told of no more, so nothing may be kept for it.
-    if (!lifetime.isOpen) return unwatch();
-    const { keepAlive, limits } = settings;
-    const writer = new SseWriter(exchange, { keepAlive, streamBuffer: limits.streamBuffer });
-    writer.begin();
-    const end = () => writer.end(undefined);
-    const release = streams.add(session.owner, end);
-    session.endStream = end;
-    session.peer.send = (message) => writer.send(message);
-    lifetime.onEnd = () => {
-      unwatch();
-      end();
-      release();
-      session.endStream = undefined;
-      session.peer.send = undefined;
-    };
+  async batch({ members, source }: BatchMessage, exchange: HttpExchange): Promise<void> {
+    const party = this.isOff ? undefined : await this.party(exchange, undefined);
+    if (isRefusal(party)) return exchange.refuse(party);
+    try {
+      if (party?.revision !== BATCH_REVISION) return exchange.refuse({ status: 400, ...BATCH_NOT_SERVED });
+      exchange.request.body = source.value;
+      if (members.some(({ kind }) => kind === 'request' || kind === 'rejected'))
+        return await this.answerAll(members, party, exchange);
+      for (const member of members) await this.take(member, party.session);
+      exchange.send(202, undefined);
+    } finally {
+      party?.release();
+    }
+  }
+
+  /**
+   * GET: a standing stream of the session, for messages that belong to no request; or, by the id of an event, what
+   * follows that on its stream. It ends with the session.
+   * Source: Streamable HTTP, Listening for Messages from the Server; Resumability and Redelivery, 2025-11-25.
+   */
+  async open(exchange: HttpExchange): Promise<void> {
+    const party = await this.party(exchange, undefined);
+    if (isRefusal(party)) return exchange.refuse(party);
+    try {
+      const refusal = await this.streams.open(party.session!, exchange, () => party.release());
+      if (!refusal) return;
+      exchange.refuse(refusal);
+    } catch (fault) {
+      this.server.sessions.onFault(fault);
+      if (!exchange.isAnswered) exchange.refuse(storeFailed());
+      else exchange.raw.end();
+    }
+    party.release();
   }
 
   /** DELETE: ends the session and what runs in it. */
-  end(exchange: HttpExchange): void {
-    const session = this.session(exchange, undefined);
-    if (isRefusal(session)) return exchange.refuse(session);
-    this.server.sessions.end(session);
-    exchange.send(204, undefined);
-  }
-
-  get isOff(): boolean {
-    return this.server.settings.revisions.legacy.length === 0;
+  async end(exchange: HttpExchange): Promise<void> {
+    const party = await this.party(exchange, undefined);
+    if (isRefusal(party)) return exchange.refuse(party);
+    const isEnded = await this.server.sessions.end(party.session!.id).finally(() => party.release());
+    if (isEnded) exchange.send(204, undefined);
+    else exchange.refuse(unknownSession(undefined));
   }
 
   /** Whether a client whose message cannot be read wants `"id": null` in the error. Never looked up for others. */
-  wantsNullId(exchange: HttpExchange): boolean {
+  async wantsNullId(exchange: HttpExchange): Promise<boolean> {
+    if (!this.hasSessions) return (exchange.header(VERSION_HEADER) ?? '9') <= '2025-06-18';
     const id = exchange.header(SESSION_HEADER);
     if (id === undefined) return false;
-    const session = this.server.sessions.find(id, this.server.settings.callerOf(exchange.request)?.id);
+    const owner = this.server.settings.callerOf(exchange.request)?.id;
+    const session = await this.server.sessions.lookUp(id, owner);
     return session !== undefined && session.revision <= '2025-06-18';
   }
 
-  private initialize(request: RequestMessage, exchange: HttpExchange): void {
+  private async initialize(request: RequestMessage, exchange: HttpExchange): Promise<void> {
     const { server } = this;
     const { settings, sessions } = server;
-    const owner = settings.callerOf(exchange.request)?.id;
-    const presented = exchange.header(SESSION_HEADER);
-    if (presented !== undefined) {
-      return exchange.refuse(
-        sessions.find(presented, owner)
-          ? refuse(400, 'This session is initialized already', { id: request.id })
-          : unknownSession(request.id),
-      );
-    }
     const handshake = readHandshake(request.params, settings.revisions);
+    const owner = settings.callerOf(exchange.request)?.id;
+    const presented = this.hasSessions ? exchange.header(SESSION_HEADER) : undefined;
+    // An id that is over, or another's, says nothing: its client begins anew.
+    if (presented !== undefined && (await sessions.lookUp(presented, owner)))
+      return exchange.refuse(refuse(400, 'This session is initialized already', { id: request.id }));
     if ('code' in handshake) return exchange.refuse({ status: 200, error: handshake, id: request.id });
-    const session = server.openSession(handshake, owner);
-    if (!session) {
-      return exchange.refuse(
-        refuse(503, 'Too many sessions, all of them busy: try again shortly', {
-          id: request.id,
-          headers: RETRY,
-        }),
-      );
+    const result = resultMessage(request.id, server.initializeResult(handshake.revision, this.hasSessions));
+    if (!this.hasSessions) return exchange.send(200, result);
+    const id = await server.openSession(handshake, owner);
+    if (id === undefined) {
+      const why = 'Too many sessions, all of them busy: try again shortly';
+      return exchange.refuse(refuse(503, why, { id: request.id, headers: RETRY }));
     }
-    const result = server.initializeResult(session.revision);
-    exchange.send(200, resultMessage(request.id, result), { [SESSION_HEADER]: session.id });
+    // Who hung up knows no id to use it by.
+    if (exchange.isGone) await sessions.end(id);
+    else exchange.send(200, result, { [SESSION_HEADER]: id });
   }
 
   /** The session that a message names, if it is the caller's and the version fits. */
-  private session(exchange: HttpExchange, id: RequestId | undefined): Session | HttpRefusal {
+  private async party(exchange: HttpExchange, id: RequestId | undefined): Promise<Party | HttpRefusal> {
     const { settings, sessions } = this.server;
+    const version = exchange.header(VERSION_HEADER);
+    if (!this.hasSessions) return this.stranger(version, id);
     const presented = exchange.header(SESSION_HEADER);
     if (presented === undefined)
       return refuse(400, 'Mcp-Session-Id is missing: send initialize first', { id });
-    const session = sessions.find(presented, settings.callerOf(exchange.request)?.id);
-    if (!session) return unknownSession(id);
-    const version = exchange.header(VERSION_HEADER);
-    if (version === undefined || version === session.revision) return session;
-    return refuse(400, `MCP-Protocol-Version must be ${session.revision}, as this session negotiated`, {
-      id,
-    });
+    const found = await sessions.find(presented, settings.callerOf(exchange.request)?.id);
+    if (!found) return unknownSession(id);
+    const { session, release } = found;
+    const { revision, client } = session;
+    if (version === undefined || version === revision) return { revision, client, session, release };
+    release();
+    return refuse(400, `MCP-Protocol-Version must be ${revision}, as this session negotiated`, { id });
   }
 
-  private origin(session: Session, exchange: HttpExchange, stream: ReplyStream): CallOrigin {
+  /** A client of whom nothing is kept. */
+  private stranger(version: string | undefined, id: RequestId | undefined): Party | HttpRefusal {
+    const { revisions } = this.server.settings;
+    const revision = revisions.findLegacy(version ?? UNNAMED_REVISION);
+    if (!revision) {
+      const what = version === undefined ? 'is missing' : 'is not one that is served';
+      return refuse(400, `MCP-Protocol-Version ${what}: use ${revisions.legacy.join(', ')}`, { id });
+    }
+    return { revision, client: { capabilities: {} }, session: undefined, release: () => undefined };
+  }
+
+  private async take(message: ParsedMessage, session: Session | undefined): Promise<void> {
+    if (!session || message.kind === 'rejected' || message.kind === 'request') return;
+    const { sessions } = this.server;
+    if (message.kind === 'response') await sessions.answer(session, message);
+    else if (message.method === 'notifications/cancelled') await sessions.cancel(session, message);
+    else if (message.method === 'notifications/initialized') await session.peer.becomeReady();
+  }
+
+  private async answerAll(
+    members: readonly ParsedMessage[],
+    party: Party,
+    exchange: HttpExchange,
+  ): Promise<void> {
+    const acceptance = acceptanceOf(exchange.message.headers.accept);
+    if (!acceptance.json && !acceptance.stream) return exchange.refuse(notAcceptable(undefined));
+    const reply = this.reply(party, exchange, acceptance, undefined);
+    const batch = new BatchReply(reply);
+    await Promise.all(
+      members.map(async (member) => {
+        if (member.kind === 'rejected') return batch.add(errorMessage(member.id, member.error, true));
+        if (member.kind !== 'request') return this.take(member, party.session);
+        const request = requestWith(exchange.request, member.source.value);
+        const outcome = await this.dispatch(member, this.origin(party, exchange, request, reply), party);
+        if (outcome) batch.add(outcome.message);
+      }),
+    );
+    batch.end();
+  }
+
+  private dispatch(request: RequestMessage, origin: CallOrigin, { session }: Party) {
+    // A connection that breaks is no cancellation here, unlike in 2026-07-28.
+    return this.server.dispatch({ request, origin, lifetime: new CallLifetime(), channel: session });
+  }
+
+  private reply(
+    { session }: Party,
+    exchange: HttpExchange,
+    acceptance: Acceptance,
+    id: RequestId | undefined,
+  ): ReplyStream {
+    const { settings } = this.server;
+    const writer = new SseWriter(exchange, settings.streams);
+    const stream = session ? session.answerStream(writer, () => tooLargeToKeep(id, settings.limits)) : writer;
+    return new ReplyStream(exchange, acceptance, stream, settings);
+  }
+
+  private origin(
+    { session, revision, client }: Party,
+    exchange: HttpExchange,
+    request: FrameworkRequest,
+    reply: ReplyStream,
+  ): CallOrigin {
     const { settings } = this.server;
     return {
       transport: 'http',
       era: 'legacy',
-      revision: session.revision,
-      client: session.client,
-      sessionId: session.id,
-      peer: session.peer,
-      request: exchange.request,
+      revision,
+      client,
+      sessionId: session?.id,
+      peer: session?.peer,
+      request,
       response: exchange.response,
-      callerOf: () => settings.callerOf(exchange.request),
-      emit: stream.emit,
+      callerOf: () => settings.callerOf(request),
+      stream: reply.early,
       outlet: undefined,
     };
   }
@@ -169,7 +276,7 @@ export class LegacyEndpoint {
   /** Source: Versioning, 2026-07-28: an error to a legacy client names what is served. */
   private unserved(request: RequestMessage, exchange: HttpExchange): HttpRefusal {
     const asked = request.params?.['protocolVersion'] ?? exchange.header(VERSION_HEADER);
-    const requested = typeof asked === 'string' ? asked : '2025-03-26';
+    const requested = typeof asked === 'string' ? asked : UNNAMED_REVISION;
     return {
       status: 400,
       error: unsupportedVersion(requested, this.server.settings.revisions),
@@ -178,6 +285,16 @@ export class LegacyEndpoint {
   }
 }
 
+function storeFailed(): HttpRefusal {
+  return { status: 500, error: { code: ErrorCode.InternalError, message: 'Internal error' } };
+}
+
 function unknownSession(id: RequestId | undefined): HttpRefusal {
   return refuse(404, 'Session not found: send initialize again', { id });
+}
+
+/** What a client gets in the place of an answer that was too large to wait for it. */
+function tooLargeToKeep(id: RequestId | undefined, { replayBytes }: { replayBytes: number }): string {
+  const message = `The answer is larger than the ${replayBytes} bytes that are kept for a client whose connection was cut`;
+  return errorMessage(id, { code: ErrorCode.InternalError, message });
 }

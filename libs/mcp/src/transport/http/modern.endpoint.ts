@@ -16,14 +16,16 @@ import { endOnDisconnect } from './disconnects.js';
 import { checkAgreement, checkMirrored, checkPresence, type MirroredHeaders } from './header-check.js';
 import type { HttpExchange } from './http-exchange.js';
 import { refuse } from './http-refusal.js';
-import type { ReplyStream } from './reply-stream.js';
+import type { Acceptance } from './media-types.js';
+import { ReplyStream } from './reply-stream.js';
+import { SseWriter } from './sse-writer.js';
 import { statusOf } from './status-map.js';
 
 /** 2026-07-28 over HTTP: every request stands alone and says by itself what it needs. */
 export class ModernEndpoint {
   constructor(private readonly server: McpServer) {}
 
-  async request(request: RequestMessage, exchange: HttpExchange, stream: ReplyStream): Promise<void> {
+  async request(request: RequestMessage, exchange: HttpExchange, acceptance: Acceptance): Promise<void> {
     const { id, params } = request;
     const envelope = readEnvelope(params);
     if ('code' in envelope)
@@ -32,12 +34,14 @@ export class ModernEndpoint {
     if (typeof revision === 'object') return exchange.refuse({ status: 400, error: revision, id });
 
     const lifetime = new CallLifetime();
-    const origin = this.origin(envelope, revision, exchange, stream);
+    const { settings } = this.server;
+    const reply = new ReplyStream(exchange, acceptance, new SseWriter(exchange, settings.streams), settings);
+    const origin = this.origin(envelope, revision, exchange, reply);
     const unwatch = endOnDisconnect(lifetime, exchange);
     try {
       const outcome = await this.server.dispatch({ request, origin, lifetime, channel: undefined });
-      if (outcome) stream.answer(outcome.message, statusOf(outcome, 'modern'));
-      else stream.endUnanswered();
+      if (outcome) reply.answer(outcome.message, statusOf(outcome, 'modern'));
+      else reply.endUnanswered();
     } finally {
       unwatch();
     }
@@ -104,7 +108,7 @@ export class ModernEndpoint {
     envelope: Envelope,
     revision: McpRevision,
     exchange: HttpExchange,
-    stream: ReplyStream,
+    reply: ReplyStream,
   ): CallOrigin {
     const { settings } = this.server;
     return {
@@ -117,8 +121,8 @@ export class ModernEndpoint {
       request: exchange.request,
       response: exchange.response,
       callerOf: () => settings.callerOf(exchange.request),
-      emit: stream.emit,
-      outlet: stream.changes,
+      stream: reply.early,
+      outlet: reply.changes,
     };
   }
 }

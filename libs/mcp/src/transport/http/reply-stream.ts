@@ -1,23 +1,41 @@
-import type { ChangeOutlet } from '../../protocol/call-context.js';
+import type { CallStream, ChangeOutlet } from '../../protocol/call-context.js';
 import type { HttpExchange } from './http-exchange.js';
 import type { Acceptance } from './media-types.js';
-import { SseWriter, type StreamOptions } from './sse-writer.js';
 import { RETRY } from './http-refusal.js';
+
+/** The answer to a request in the form of a stream, on whatever connections. */
+export interface AnswerStream extends CallStream {
+  readonly isOpen: boolean;
+  begin(): void;
+  end(message?: string): void;
+}
+
+export interface ReplyOptions {
+  readonly responses: 'auto' | 'json';
+  /** ms of silence after which an answer is a stream, which can be kept alive. */
+  readonly keepAlive: number;
+}
 
 /** The answer to one request: plain JSON, or a stream from the moment something precedes the result. */
 export class ReplyStream implements ChangeOutlet {
-  private readonly writer: SseWriter;
-  /** Sends a message before the answer; missing where the answer has to be plain JSON. */
-  readonly emit: ((message: string) => Promise<void>) | undefined;
+  /** The way to the client before the answer; missing where the answer has to be plain JSON. */
+  readonly early: CallStream | undefined;
+  private readonly silence: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly exchange: HttpExchange,
     private readonly acceptance: Acceptance,
-    mayStream: boolean,
-    options: StreamOptions,
+    private readonly stream: AnswerStream,
+    { responses, keepAlive }: ReplyOptions,
   ) {
-    this.writer = new SseWriter(exchange, options);
-    this.emit = acceptance.stream && mayStream ? (message) => this.writer.emit(message) : undefined;
+    if (!acceptance.stream || responses === 'json') return;
+    this.early = stream;
+    this.silence = setTimeout(() => stream.begin(), keepAlive);
+  }
+
+  /** Whether it is a stream already. */
+  get isStream(): boolean {
+    return this.stream.isOpen;
   }
 
   /** The answer as a stream that stays open for changes; missing where the client takes none. */
@@ -26,20 +44,23 @@ export class ReplyStream implements ChangeOutlet {
   }
 
   listen(): (message: string) => void {
-    this.writer.begin();
-    return (message) => this.writer.send(message);
+    clearTimeout(this.silence);
+    this.stream.begin();
+    return (message) => this.stream.send(message);
   }
 
   answer(message: string, status: number): void {
-    if (this.writer.isOpen) this.writer.end(message);
+    clearTimeout(this.silence);
+    if (this.stream.isOpen) this.stream.end(message);
     else if (this.exchange.isAnswered || this.exchange.raw.destroyed) return;
-    else if (status === 200 && !this.acceptance.json) this.writer.end(message);
+    else if (status === 200 && !this.acceptance.json) this.stream.end(message);
     else this.exchange.send(status, message, status === 503 ? RETRY : undefined);
   }
 
   /** The call was cancelled: the stream ends without an answer, a plain exchange with an empty one. */
   endUnanswered(): void {
-    if (this.writer.isOpen) this.writer.end(undefined);
+    clearTimeout(this.silence);
+    if (this.stream.isOpen) this.stream.end();
     else if (!this.exchange.isAnswered && !this.exchange.raw.destroyed) this.exchange.send(204, undefined);
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { McpCaller } from '../../protocol/call-context.js';
 import { McpServer } from '../../server/mcp.server.js';
-import { PeerChannel, type PeerOutlet } from './peer.channel.js';
+import { PeerChannel, standInIdentity, type PeerOutlet } from './peer.channel.js';
 import type { McpStdioRequestOptions } from './stand-in.request.js';
 
 /**
@@ -66,7 +66,7 @@ export class PeerDispatcher extends McpDispatcher {
     const { request = {}, caller, signal } = peer;
     const channel: PeerChannel = new PeerChannel(
       this.server,
-      { transport: 'memory', request, caller },
+      standInIdentity('memory', request, (stand) => caller ?? this.server.settings.callerOf(stand)),
       outletOf(peer, () => channel.close()),
     );
     this.channels.set(peer, channel);

@@ -1,4 +1,10 @@
-import type { CallOrigin, ChangeOutlet, McpCaller, McpTransport } from '../../protocol/call-context.js';
+import type {
+  CallOrigin,
+  CallStream,
+  ChangeOutlet,
+  McpCaller,
+  McpTransport,
+} from '../../protocol/call-context.js';
 import { CallLifetime } from '../../protocol/call-lifetime.js';
 import { eraOfMessage, unsupportedVersion } from '../../protocol/era.js';
 import { ErrorCode } from '../../protocol/error-codes.js';
@@ -7,36 +13,65 @@ import {
   errorMessage,
   readId,
   resultMessage,
+  type BatchMessage,
+  type JsonObject,
   type NotificationMessage,
+  type ParsedInput,
+  type RejectedMessage,
   type RequestId,
   type RequestMessage,
+  type ResponseMessage,
   type RpcError,
 } from '../../protocol/json-rpc.js';
 import { scanMessage } from '../../protocol/json-scan.js';
 import { readHandshake, type Handshake } from '../../protocol/legacy/handshake.js';
 import type { LegacyPeer } from '../../protocol/legacy/legacy-peer.js';
-import { parseMessage } from '../../protocol/message-parser.js';
+import { BATCH_NOT_SERVED, parseMessage } from '../../protocol/message-parser.js';
 import { readEnvelope } from '../../protocol/request-meta.js';
 import type { McpServer } from '../../server/mcp.server.js';
 import { McpStdioRequest, type McpStdioRequestOptions } from './stand-in.request.js';
 
 /** The ways to the client beside the answers. */
-export interface PeerOutlet {
-  /** Sends what may be lost, before an answer: dropped while the client does not read. Resolves when there is room. */
-  readonly emit: (message: string) => Promise<void>;
-  /** Sends what must not be lost. */
-  readonly send: (message: string) => void;
+export interface PeerOutlet extends CallStream {
   /** Sends what changed; may be lost to a client that leaves too much unread. */
-  readonly notify: (message: string) => void;
+  notify(message: string): void;
 }
+
+/** What brought one message. */
+export interface MessageBearer {
+  /** What guards see as the request. */
+  readonly request: unknown;
+  readonly response: unknown;
+  callerOf(): McpCaller | undefined;
+}
+
+/** Tells what brought a message of that value. */
+export type BearerOf = (message: JsonObject) => MessageBearer;
 
 /** Who is at the other end. */
 export interface PeerIdentity {
   readonly transport: McpTransport;
-  /** What guards see as the request. */
-  readonly request: McpStdioRequestOptions;
-  /** Who it is, where the transport knows better than the option `caller`. */
-  readonly caller?: McpCaller | undefined;
+  /** The revisions that this transport has. */
+  readonly eras: 'both' | 'legacy';
+  /** What `ctx.sessionId` tells; nothing where the channel has no name. */
+  readonly sessionId?: string;
+  readonly bearerOf: BearerOf;
+}
+
+/** A peer that has no requests of its own: guards see a stand-in. */
+export function standInIdentity(
+  transport: McpTransport,
+  options: McpStdioRequestOptions,
+  callerOf: (request: unknown) => McpCaller | undefined,
+): PeerIdentity {
+  return {
+    transport,
+    eras: 'both',
+    bearerOf: (message) => {
+      const request = new McpStdioRequest(options, message, transport);
+      return { request, response: undefined, callerOf: () => callerOf(request) };
+    },
+  };
 }
 
 /** An answer, and what it answers. */
@@ -67,18 +102,27 @@ export class PeerChannel extends Channel {
   /** The answer to one message; nothing to what is not answered. Never rejects. */
   async receive(bytes: Uint8Array): Promise<PeerAnswer | undefined> {
     const { limits } = this.server.settings;
+    if (bytes.length > limits.line) return this.isClosed ? undefined : { message: this.refuseLong(bytes) };
+    return this.take(parseMessage(bytes, limits));
+  }
+
+  /** The same of a message that was read already; `bearerOf` tells what brought it, where that is not always the same. */
+  async take(message: ParsedInput, bearerOf = this.identity.bearerOf): Promise<PeerAnswer | undefined> {
     // What came late: nothing may be opened for a peer that is gone, since nothing would end it.
     if (this.isClosed) return undefined;
-    if (bytes.length > limits.line) return { message: this.refuseLong(bytes) };
-    const message = parseMessage(bytes, limits);
-    if (message.kind === 'response') return undefined;
-    if (message.kind === 'rejected') {
-      this.server.log.refused(this.identity.transport, message.error.code, message.error.message);
-      return { message: errorMessage(message.id, message.error, this.wantsNullId) };
-    }
-    if (message.kind === 'request') return this.request(message);
-    this.notice(message);
+    const refusal = this.refuse(message);
+    if (refusal !== undefined) return { message: refusal };
+    if (message.kind === 'batch') return this.batch(message, bearerOf);
+    if (message.kind === 'request') return this.request(message, bearerOf);
+    if (message.kind !== 'rejected') this.notice(message);
     return undefined;
+  }
+
+  /** The error for what is no message, or none that this client may send; nothing for one that is taken. */
+  refuse(message: ParsedInput): string | undefined {
+    if (message.kind === 'rejected') return this.reject(message);
+    const isUnknown = message.kind === 'batch' && this.legacy?.peer.handshake.revision !== BATCH_REVISION;
+    return isUnknown ? this.reject(BATCH_NOT_SERVED) : undefined;
   }
 
   /** The refusal of a message that is too long, by its head. */
@@ -97,16 +141,30 @@ export class PeerChannel extends Channel {
   /** Nobody is there any more. */
   close(): void {
     this.isClosed = true;
-    this.endAll('disconnected');
+    // First, so that nothing is written for what waits for the client itself.
     this.legacy?.leave();
+    this.shut('disconnected');
   }
 
-  private async request(request: RequestMessage): Promise<PeerAnswer | undefined> {
+  /** Each message is served by itself, and the answers come together. Source: Base Protocol, Batching, 2025-03-26. */
+  private async batch({ members }: BatchMessage, bearerOf: BearerOf): Promise<PeerAnswer | undefined> {
+    const answers = await Promise.all(members.map((member) => this.take(member, bearerOf)));
+    const messages = answers.flatMap((answer) => (answer ? [answer.message] : []));
+    return messages.length === 0 ? undefined : { message: `[${messages.join(',')}]` };
+  }
+
+  private reject({ id, error }: RejectedMessage): string {
+    this.server.log.refused(this.identity.transport, error.code, error.message);
+    return errorMessage(id, error, this.wantsNullId);
+  }
+
+  private async request(request: RequestMessage, bearerOf: BearerOf): Promise<PeerAnswer | undefined> {
     const { id, params, method } = request;
     const { revisions } = this.server.settings;
-    const era = eraOfMessage(params, undefined, revisions);
+    const era = this.identity.eras === 'legacy' ? 'legacy' : eraOfMessage(params, undefined, revisions);
     if (era === 'legacy' && method === 'initialize') return { message: this.initialize(request) };
-    const origin = era === 'modern' ? this.modernOrigin(request) : this.legacyOrigin(request);
+    const origin =
+      era === 'modern' ? this.modernOrigin(request, bearerOf) : this.legacyOrigin(request, bearerOf);
     if ('code' in origin) return { message: errorMessage(id, origin) };
     const outcome = await this.server.dispatch({
       request,
@@ -119,9 +177,11 @@ export class PeerChannel extends Channel {
     return method === 'subscriptions/listen' && !error ? { message, ends: id } : { message };
   }
 
-  private notice({ method, params, source }: NotificationMessage): void {
-    if (method === 'notifications/cancelled') this.cancel(params, source.text);
-    else if (method === 'notifications/initialized' && this.legacy) this.legacy.peer.isReady = true;
+  private notice(message: NotificationMessage | ResponseMessage): void {
+    if (message.kind === 'response') this.legacy?.peer.answer(message);
+    else if (message.method === 'notifications/cancelled') this.cancel(message.params, message.source.text);
+    // A peer keeps its state itself, so there is nothing to wait for.
+    else if (message.method === 'notifications/initialized') void this.legacy?.peer.becomeReady();
   }
 
   private initialize({ id, params }: RequestMessage): string {
@@ -139,53 +199,50 @@ export class PeerChannel extends Channel {
     const handshake = readHandshake(params, revisions);
     if ('code' in handshake) return errorMessage(id, handshake);
     this.legacy = this.server.welcome(handshake);
-    this.legacy.peer.send = this.outlet.notify;
+    this.legacy.peer.send = (message) => this.outlet.notify(message);
     return resultMessage(id, this.server.initializeResult(handshake.revision));
   }
 
-  private modernOrigin(request: RequestMessage): CallOrigin | RpcError {
+  private modernOrigin(request: RequestMessage, bearerOf: BearerOf): CallOrigin | RpcError {
     const { revisions } = this.server.settings;
     const envelope = readEnvelope(request.params);
     if ('code' in envelope) return envelope;
     const revision = revisions.findModern(envelope.version);
     if (!revision) return unsupportedVersion(envelope.version, revisions);
-    return this.origin(request, { revision, client: envelope.client }, 'modern');
+    return this.origin(request, { revision, client: envelope.client }, 'modern', bearerOf);
   }
 
   /** Before `initialize` only `ping` is served without the metadata of 2026-07-28. */
-  private legacyOrigin(request: RequestMessage): CallOrigin | RpcError {
+  private legacyOrigin(request: RequestMessage, bearerOf: BearerOf): CallOrigin | RpcError {
     const { revisions } = this.server.settings;
-    if (this.legacy) return this.origin(request, this.legacy.peer.handshake, 'legacy');
+    if (this.legacy) return this.origin(request, this.legacy.peer.handshake, 'legacy', bearerOf);
     const [newest] = revisions.legacy;
     if (request.method === 'ping' && newest) {
-      return this.origin(request, { revision: newest, client: { capabilities: {} } }, 'legacy');
+      return this.origin(request, { revision: newest, client: { capabilities: {} } }, 'legacy', bearerOf);
     }
-    const error = readEnvelope(request.params);
-    return 'code' in error
-      ? error
-      : { code: ErrorCode.InvalidParams, message: 'Invalid params: send initialize first' };
+    const envelope = this.identity.eras === 'both' ? readEnvelope(request.params) : undefined;
+    if (envelope && 'code' in envelope) return envelope;
+    return { code: ErrorCode.InvalidParams, message: 'Invalid params: send initialize first' };
   }
 
   private origin(
     request: RequestMessage,
     { revision, client }: Handshake,
     era: CallOrigin['era'],
+    bearerOf: BearerOf,
   ): CallOrigin {
-    const { settings } = this.server;
-    const { transport, caller, request: options } = this.identity;
-    const stand = new McpStdioRequest(options, request.source.value, transport);
-    const { emit } = this.outlet;
+    const bearer = bearerOf(request.source.value);
     return {
-      transport,
+      transport: this.identity.transport,
       era,
       revision,
       client,
-      sessionId: undefined,
+      sessionId: this.identity.sessionId,
       peer: era === 'legacy' ? this.legacy?.peer : undefined,
-      request: stand,
-      response: undefined,
-      callerOf: () => caller ?? settings.callerOf(stand),
-      emit,
+      request: bearer.request,
+      response: bearer.response,
+      callerOf: () => bearer.callerOf(),
+      stream: this.outlet,
       outlet: era === 'modern' ? this.changes : undefined,
     };
   }
@@ -193,7 +250,7 @@ export class PeerChannel extends Channel {
   /** What a subscription sends by: its acknowledgement, which comes first, is never lost. */
   private subscriptionSender(): (message: string) => void {
     let send = (message: string) => {
-      send = this.outlet.notify;
+      send = (next) => this.outlet.notify(next);
       this.outlet.send(message);
     };
     return (message) => send(message);
@@ -203,6 +260,9 @@ export class PeerChannel extends Channel {
     return this.legacy !== undefined && this.legacy.peer.handshake.revision <= '2025-06-18';
   }
 }
+
+/** The one revision that has batches. */
+const BATCH_REVISION = '2025-03-26';
 
 /** Bytes of a message that is too long in which its id is looked for. */
 const HEAD = 4096;

@@ -2,7 +2,8 @@ import type { Writable } from 'node:stream';
 import type { McpServer } from '../../server/mcp.server.js';
 import { notificationMessage } from '../../protocol/json-rpc.js';
 import { BURST_ROOM } from '../burst-room.js';
-import { PeerChannel } from '../peer/peer.channel.js';
+import { within } from '../within.js';
+import { PeerChannel, standInIdentity } from '../peer/peer.channel.js';
 import type { McpStdioRequestOptions } from '../peer/stand-in.request.js';
 import { LineReader, type Line } from './line-reader.js';
 
@@ -27,7 +28,7 @@ export async function serveStreams(
   const writer = new LineWriter(output, { messages: limits.inFlightPerChannel, bytes: limits.resultSize });
   const channel = new PeerChannel(
     server,
-    { transport: 'stdio', request: stand },
+    standInIdentity('stdio', stand, (request) => server.settings.callerOf(request)),
     {
       emit: (message) => writer.emit(message),
       send: (message) => void writer.write(message),
@@ -81,13 +82,6 @@ async function serve(channel: PeerChannel, writer: LineWriter, line: Line): Prom
   await writer.write(answer.message);
   if (answer.ends)
     await writer.write(notificationMessage('notifications/cancelled', `{"requestId":${answer.ends.text}}`));
-}
-
-/** Waits for some work, but no longer than that. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  await Promise.race([work, new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)))]);
-  clearTimeout(timer);
 }
 
 /** Changes that are kept for a client that does not read. */
