@@ -134,7 +134,7 @@ describe('a process that serves over stdio', () => {
     expect(log(server)).toContain(`shut down by ${signal}`);
   });
 
-  it('survives every kind of bad line', async () => {
+  it('H7: survives every kind of bad line, and none is logged as a fault', async () => {
     const server = start();
     const client = new StdioClient(server, traffic);
     const bad = [

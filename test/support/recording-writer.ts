@@ -39,11 +39,11 @@ export class RecordingWriter implements EventWriter {
   }
 
   async emit(message: string, id?: string): Promise<void> {
-    this.send(message, id);
+    this.put(message, id);
     await this.drained();
   }
 
-  send(message: string, id?: string): void {
+  put(message: string, id?: string): void {
     this.write(id === undefined ? { message } : { message, id });
   }
 
@@ -54,7 +54,7 @@ export class RecordingWriter implements EventWriter {
 
   end(message?: string, id?: string, onTaken?: () => void): void {
     if (this.isOver) return;
-    if (message !== undefined) this.send(message, id);
+    if (message !== undefined) this.put(message, id);
     // Nobody was told of a stream: nothing is there to be ended.
     if (!this.isBegun) return;
     this.onTaken = onTaken;

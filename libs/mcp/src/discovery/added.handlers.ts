@@ -1,5 +1,5 @@
 import { Injectable, type CanActivate, type Type } from '@nestjs/common';
-import { ContextIdFactory, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { Module } from '@nestjs/core/injector/module.js';
 import { isObservable, lastValueFrom } from 'rxjs';
@@ -10,6 +10,7 @@ import {
   UnprotectedHandlerException,
   UnusableHandlerException,
 } from './boot.exceptions.js';
+import { callContextId } from './call-context-id.js';
 import type { HandlerLocation } from './registration.js';
 
 /** A handler that is added at run time. Its first argument is what the caller sent, validated. */
@@ -102,7 +103,7 @@ export class AddedHandlers {
     const find = async (request: unknown): Promise<CanActivate> => {
       if (made) return made;
       if (wrapper && (wrapper.isTransient || !wrapper.isDependencyTreeStatic())) {
-        const contextId = ContextIdFactory.getByRequest(request as object);
+        const contextId = callContextId(request);
         this.moduleRef.registerRequestByContextId(contextId.payload ?? request, contextId);
         return this.moduleRef.resolve(type, contextId, { strict: false });
       }

@@ -73,6 +73,8 @@ export class HandlerFactory implements HandlerActivator {
           ? outcomes.filtered(value, bounds, context)
           : outcomes.returned(value, bounds, context));
       } catch (thrown) {
+        // Nobody waits for the answer, and that a handler stops when it should is no failure to log.
+        if (context.isStoppedBy(thrown)) throw thrown;
         return outcomes.failed(thrown, context);
       }
     };

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { ContextIdFactory, ExternalContextCreator, ModuleRef, type ContextId } from '@nestjs/core';
+import { ExternalContextCreator, ModuleRef, type ContextId } from '@nestjs/core';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import { PARAMS_METADATA } from '../decorators/metadata-keys.js';
 import { UnprotectedHandlerException } from '../discovery/boot.exceptions.js';
+import { callContextId } from '../discovery/call-context-id.js';
 import {
   ARGUMENTS_SLOT,
   CONTEXT_SLOT,
@@ -110,7 +111,7 @@ export class PipelineFactory {
     const moduleRef = host.providers.get(ModuleRef)?.instance as ModuleRef;
     const own = { getParamValue, metadataStorage: new OwnMetadataStorage() };
     return async (request) => {
-      const contextId = ContextIdFactory.getByRequest(request as object);
+      const contextId = callContextId(request);
       moduleRef.registerRequestByContextId(contextId.payload ?? request, contextId);
       const instance = await moduleRef.resolve<object>(wrapper.token as string, contextId, { strict: true });
       return this.pipeline(location, instance, contextId, own);

@@ -27,8 +27,12 @@ export interface ChangeOutlet {
 export interface CallStream {
   /** Sends a message that may be lost to a client who does not read. Resolves when there is room for more. */
   emit(message: string): void | Promise<void>;
-  /** Sends a message that must not be lost. */
-  send(message: string): void;
+  /**
+   * Sends a message that must not be lost.
+   *
+   * @param instead what is kept of it for a client whose connection is cut, where it is too large to be kept
+   */
+  send(message: string, instead?: () => string): void;
   /** Closes the connection alone: the client comes back for the answer. Missing where it would not. */
   pause?(): void;
 }
@@ -206,6 +210,13 @@ export class McpContext {
   /** @internal Fixes the caller once this handler's guards have run. */
   fixCaller(): void {
     this.caught ??= { caller: this.origin.callerOf() };
+  }
+
+  /** @internal Whether that was thrown because this call is over: the reason of its signal, or an error caused by it. */
+  isStoppedBy(thrown: unknown): boolean {
+    if (this.lifetime.endReason === undefined) return false;
+    const reason: unknown = this.lifetime.signal.reason;
+    return thrown === reason || (thrown as { cause?: unknown } | null | undefined)?.cause === reason;
   }
 
   private sendLog(level: McpLogLevel, data: unknown, logger: string | undefined): void {

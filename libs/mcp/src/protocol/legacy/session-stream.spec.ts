@@ -230,7 +230,7 @@ describe('what may be lost', () => {
     stream.begin();
     writer.emit = (message, id) => {
       writer.hasRoom = false;
-      writer.send(message, id);
+      writer.put(message, id);
       return writer.drained();
     };
     let isDone = false;

@@ -14,7 +14,7 @@ export interface EventWriter {
   /** Writes what may be lost; resolves when there is room for more. */
   emit(message: string, id?: string): Promise<void>;
   /** Writes what must not be lost. */
-  send(message: string, id?: string): void;
+  put(message: string, id?: string): void;
   /** Resolves when there is room again, or nobody who reads. */
   drained(): Promise<void>;
   /** @param onTaken called when the last bytes were handed to the connection */
@@ -82,6 +82,11 @@ export class SessionStream {
     return this.kind === 'p';
   }
 
+  /** Whether an event had that number. */
+  hasGiven(sequence: number): boolean {
+    return sequence >= 1 && sequence <= this.sequence;
+  }
+
   get isOpen(): boolean {
     return this.key !== undefined;
   }
@@ -112,10 +117,15 @@ export class SessionStream {
   }
 
   /** Sends a message that must not be lost. */
-  send(message: string): void {
+  send(message: string, instead?: () => string): void {
     this.begin();
-    const id = this.keep(message);
-    this.writer?.send(message, id);
+    const id = this.keep(message, instead);
+    this.writer?.put(message, id);
+  }
+
+  /** Resolves when there is room for more, or no connection that could take it. */
+  drained(): Promise<void> {
+    return this.isAttached ? this.writer!.drained() : Promise.resolve();
   }
 
   /** Sends the last message and ends the stream; without one it just ends. */
@@ -207,24 +217,23 @@ export class SessionStream {
   }
 
   /** Numbers a message and keeps it, where its client has a number to come back with, or gets this one. */
-  private keep(message: string): string | undefined {
+  private keep(message: string, instead?: () => string): string | undefined {
     if (!this.key || !this.home.events || this.isEnded) return undefined;
     if (this.sequence === 0 && !this.isAttached) return undefined;
-    return this.append(message);
+    return this.append(message, instead);
   }
 
   /** A stream of a single message leaves nothing to come back for. */
   private keepLast(message: string): string | undefined {
-    if (this.sequence === 0) return undefined;
-    const isLarge = this.tooLarge && Buffer.byteLength(message) > this.home.bounds.bytes;
-    return this.append(isLarge ? this.tooLarge!() : message);
+    return this.sequence === 0 ? undefined : this.append(message, this.tooLarge);
   }
 
-  private append(message: string): string | undefined {
+  private append(message: string, instead?: () => string): string | undefined {
     const { events, bounds } = this.home;
     if (!this.key || !events) return undefined;
     const sequence = ++this.sequence;
-    this.store(() => events.append(this.key!, { sequence, message }, bounds));
+    const isLarge = instead && Buffer.byteLength(message) > bounds.bytes;
+    this.store(() => events.append(this.key!, { sequence, message: isLarge ? instead() : message }, bounds));
     return eventId(this.key.stream, sequence);
   }
 
@@ -258,7 +267,7 @@ export async function replayTo(
   for (const { sequence, message } of events) {
     if (writer.isOver) return at;
     at = sequence;
-    if (message !== '') writer.send(message, eventId(stream, sequence));
+    if (message !== '') writer.put(message, eventId(stream, sequence));
     if (!writer.hasRoom) await writer.drained();
   }
   return at;

@@ -34,6 +34,8 @@ export const VERSION_HEADER = 'mcp-protocol-version';
 const UNNAMED_REVISION = '2025-03-26';
 /** The one revision that has batches. */
 const BATCH_REVISION = '2025-03-26';
+/** The last revision in which an error without a readable id says `"id": null`. */
+const LAST_WITH_NULL_ID = '2025-06-18';
 
 /** The client behind a message, as far as it is known. */
 interface Party {
@@ -105,7 +107,11 @@ export class LegacyEndpoint {
     const party = this.isOff ? undefined : await this.party(exchange, undefined);
     if (isRefusal(party)) return exchange.refuse(party);
     try {
-      if (party?.revision !== BATCH_REVISION) return exchange.refuse({ status: 400, ...BATCH_NOT_SERVED });
+      if (party?.revision !== BATCH_REVISION) {
+        this.server.log.refused('http', BATCH_NOT_SERVED.error.code, BATCH_NOT_SERVED.error.message);
+        const nullId = party !== undefined && party.revision <= LAST_WITH_NULL_ID;
+        return exchange.refuse({ status: 400, ...BATCH_NOT_SERVED }, nullId);
+      }
       exchange.request.body = source.value;
       if (members.some(({ kind }) => kind === 'request' || kind === 'rejected'))
         return await this.answerAll(members, party, exchange);
@@ -147,12 +153,12 @@ export class LegacyEndpoint {
 
   /** Whether a client whose message cannot be read wants `"id": null` in the error. Never looked up for others. */
   async wantsNullId(exchange: HttpExchange): Promise<boolean> {
-    if (!this.hasSessions) return (exchange.header(VERSION_HEADER) ?? '9') <= '2025-06-18';
+    if (!this.hasSessions) return (exchange.header(VERSION_HEADER) ?? '9') <= LAST_WITH_NULL_ID;
     const id = exchange.header(SESSION_HEADER);
     if (id === undefined) return false;
     const owner = this.server.settings.callerOf(exchange.request)?.id;
     const session = await this.server.sessions.lookUp(id, owner);
-    return session !== undefined && session.revision <= '2025-06-18';
+    return session !== undefined && session.revision <= LAST_WITH_NULL_ID;
   }
 
   private async initialize(request: RequestMessage, exchange: HttpExchange): Promise<void> {
@@ -224,14 +230,16 @@ export class LegacyEndpoint {
     const batch = new BatchReply(reply);
     await Promise.all(
       members.map(async (member) => {
-        if (member.kind === 'rejected') return batch.add(errorMessage(member.id, member.error, true));
-        if (member.kind !== 'request') return this.take(member, party.session);
+        if (member.kind !== 'request' && member.kind !== 'rejected') return this.take(member, party.session);
+        const instead = () => tooLargeToKeep(member.id, this.server.settings.limits);
+        if (member.kind === 'rejected')
+          return batch.add({ message: errorMessage(member.id, member.error, true), instead });
         const request = requestWith(exchange.request, member.source.value);
         const outcome = await this.dispatch(member, this.origin(party, exchange, request, reply), party);
-        if (outcome) batch.add(outcome.message);
+        if (outcome) batch.add({ message: outcome.message, instead });
       }),
     );
-    batch.end();
+    await batch.end();
   }
 
   private dispatch(request: RequestMessage, origin: CallOrigin, { session }: Party) {

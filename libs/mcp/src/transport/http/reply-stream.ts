@@ -8,6 +8,8 @@ export interface AnswerStream extends CallStream {
   readonly isOpen: boolean;
   begin(): void;
   end(message?: string): void;
+  /** Resolves when there is room again, or nobody who reads. */
+  drained(): Promise<void>;
 }
 
 export interface ReplyOptions {
@@ -36,6 +38,11 @@ export class ReplyStream implements ChangeOutlet {
   /** Whether it is a stream already. */
   get isStream(): boolean {
     return this.stream.isOpen;
+  }
+
+  /** Resolves when there is room for more on the stream. */
+  drained(): Promise<void> {
+    return this.stream.drained();
   }
 
   /** The answer as a stream that stays open for changes; missing where the client takes none. */

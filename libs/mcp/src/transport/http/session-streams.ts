@@ -85,11 +85,13 @@ export class SessionStreams {
   ): Promise<Beginning | HttpRefusal | undefined> {
     if (last === undefined) return undefined;
     const place = readEventId(last);
-    const missed = place && !session.find(place.stream) ? await this.missed(session, place) : undefined;
-    const live = place && session.find(place.stream);
-    if (live) return { ...place, live };
-    if (place && missed && !(missed.isEnded && missed.events.length === 0)) return { ...place, missed };
-    return refuse(400, 'Nothing follows this Last-Event-ID: its stream is over, or not of this session');
+    if (!place) return nothingFollows();
+    const missed = session.find(place.stream) ? undefined : await this.missed(session, place);
+    // It may have come to its end meanwhile.
+    const live = session.find(place.stream);
+    if (live?.hasGiven(place.sequence)) return { ...place, live };
+    if (!live && missed && !(missed.isEnded && missed.events.length === 0)) return { ...place, missed };
+    return nothingFollows();
   }
 
   /** What is kept of a stream that is over, or open in another process. */
@@ -131,4 +133,8 @@ export class SessionStreams {
   private missed(session: Session, place: EventPlace): Promise<McpReplay | undefined> {
     return this.server.sessions.missed(session, place);
   }
+}
+
+function nothingFollows(): HttpRefusal {
+  return refuse(400, 'Nothing follows this Last-Event-ID: its stream is over, or not of this session');
 }

@@ -74,8 +74,12 @@ export class SseWriter {
     await this.drained();
   }
 
+  send(message: string): void {
+    this.put(message);
+  }
+
   /** Sends a message that is not dropped: a client that lets too much wait loses the connection, and knows. */
-  send(message: string, id?: string): void {
+  put(message: string, id?: string): void {
     if (this.isOver) return;
     const stream = this.open();
     if (stream.writableLength > this.options.streamBuffer) stream.destroy();
