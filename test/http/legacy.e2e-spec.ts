@@ -38,6 +38,8 @@ class NameGuard implements CanActivate {
   }
 }
 
+const OTHER_VERSION = { 'mcp-protocol-version': 'banana' };
+
 const messageOf = (id: unknown, method: string, params: Json = {}) =>
   JSON.stringify({ jsonrpc: '2.0', id, method, params });
 
@@ -54,7 +56,10 @@ const send = async (
   body?: string,
 ): Promise<Reply> => replyOf(await fetch(url, { method, headers, ...(body === undefined ? {} : { body }) }));
 
-function expectError(reply: Reply, status: number, code: number, id?: unknown): void {
+/** What an error says in the place of an id that nobody can know. */
+const missingId = (revision: McpRevision): null | undefined => (revision <= '2025-06-18' ? null : undefined);
+
+function expectError(reply: Reply, status: number, code: unknown, id?: unknown): void {
   expect([reply.status, reply.error?.code, reply.body['id']]).toEqual([status, code, id]);
 }
 
@@ -223,6 +228,27 @@ describe.each(ADAPTERS)('the revisions with sessions over HTTP on %s', (adapter)
     });
   });
 
+  it.each(LEGACY)('H2: a refusal of what has no id says so in the form of %s', async (revision) => {
+    const { id } = await openSession(running.mcp, revision);
+    const session = { 'mcp-session-id': id };
+    const stream = { ...session, accept: 'text/event-stream' };
+    const refused: [Promise<Reply>, number][] = [
+      [post(running.mcp, '[]', session), 400],
+      [post(running.mcp, '{', session), 400],
+      [post(running.mcp, messageOf(1, 'ping').replace('1', '{}'), session), 400],
+      [post(running.mcp, '{"jsonrpc":"2.0","id":1,"result":{}}', { ...session, ...OTHER_VERSION }), 400],
+      [post(running.mcp, `[${messageOf(1, 'ping')}]`, { ...session, ...OTHER_VERSION }), 400],
+      [send(running.mcp, 'GET', { ...stream, ...OTHER_VERSION }), 400],
+      [send(running.mcp, 'GET', { ...session, accept: 'text/plain' }), 406],
+      [send(running.mcp, 'GET', { ...stream, 'last-event-id': 'none' }), 400],
+    ];
+    for (const [reply, status] of refused)
+      expectError(await reply, status, expect.any(Number), missingId(revision));
+    const batch = await post(running.mcp, `[${messageOf(1, 'ping')}]`, { ...session, accept: 'text/plain' });
+    const isServed = revision === '2025-03-26';
+    expectError(batch, isServed ? 406 : 400, -32600, missingId(revision));
+  });
+
   describe('MCP-Protocol-Version', () => {
     it.each(LEGACY)('D7, S-081: an unsupported one is 400 in a session of %s', async (revision) => {
       const session = await openSession(running.mcp, revision);
@@ -233,8 +259,8 @@ describe.each(ADAPTERS)('the revisions with sessions over HTTP on %s', (adapter)
         '{"jsonrpc":"2.0","method":"notifications/initialized"}',
         headers,
       );
-      expectError(notified, 400, -32600);
-      expectError(await send(running.mcp, 'DELETE', headers), 400, -32600);
+      expectError(notified, 400, -32600, missingId(revision));
+      expectError(await send(running.mcp, 'DELETE', headers), 400, -32600, missingId(revision));
       // It did not end the session.
       expect((await ask(session, 'ping')).status).toBe(200);
     });

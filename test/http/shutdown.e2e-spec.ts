@@ -1,6 +1,34 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:https';
+import { connect as connectSocket } from 'node:net';
+import { connect as connectSecure } from 'node:tls';
 import { ADAPTERS, startApp } from '../support/app.js';
+import { modernHeaders, modernMessage } from '../support/wire.js';
 import { RawConnection } from './raw-connection.js';
-import { wireApp } from './wire.app.js';
+import { SELF_SIGNED } from './self-signed.js';
+import { HeldCalls, wireApp } from './wire.app.js';
+
+/** Calls a tool over TLS; gives the body of the answer. */
+function callSecurely(agent: Agent, port: number, name: string, args: object): Promise<string> {
+  const params = { name, arguments: args };
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    ...modernHeaders('tools/call', params),
+  };
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port, path: '/mcp', method: 'POST', agent, headers };
+    request(options, (response) => {
+      let text = '';
+      response
+        .setEncoding('utf8')
+        .on('data', (chunk: string) => (text += chunk))
+        .on('end', () => resolve(text));
+    })
+      .on('error', reject)
+      .end(JSON.stringify(modernMessage('tools/call', params)));
+  });
+}
 
 describe.each(ADAPTERS)('an application that closes on %s', (adapter) => {
   it('answers a body that is still coming with 503 and lets it go', async () => {
@@ -33,5 +61,35 @@ describe.each(ADAPTERS)('an application that closes on %s', (adapter) => {
     await fetch(running.mcp, { method: 'POST' });
     await running.close();
     await spare.closed;
+  });
+
+  it('A16: nor over TLS, agreed on or not, and answers there what runs', async () => {
+    // Nothing here may take all of the grace.
+    const limits = { shutdownGrace: 60_000 };
+    const running = await startApp(wireApp({ limits }), { adapter, httpsOptions: SELF_SIGNED });
+    const port = Number(new URL(running.url).port);
+    const spare = connectSecure({ port, host: '127.0.0.1', rejectUnauthorized: false });
+    await once(spare, 'secureConnect');
+    const silent = connectSocket(port, '127.0.0.1');
+    // The head of a handshake without its rest.
+    const unfinished = connectSocket(port, '127.0.0.1').on('connect', () =>
+      unfinished.write(Buffer.from([22, 3, 1, 2, 0])),
+    );
+    const closed = [spare, silent, unfinished].map(async (socket) => {
+      socket.on('error', () => undefined).resume();
+      if (!socket.closed) await once(socket, 'close');
+    });
+    await Promise.all([once(silent, 'connect'), once(unfinished, 'connect')]);
+    const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
+    await callSecurely(agent, port, 'hello', {});
+    const held = running.app.get(HeldCalls).of('secure');
+    const answer = callSecurely(agent, port, 'hold', { key: 'secure' });
+    await held.started;
+    const over = running.close();
+    held.release();
+    expect(await answer).toContain('secure let go');
+    await over;
+    await Promise.all(closed);
+    agent.destroy();
   });
 });

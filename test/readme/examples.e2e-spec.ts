@@ -16,7 +16,7 @@ import { PromptsModule } from './examples/prompts.js';
 import { ResourcesModule } from './examples/resources.js';
 import { pageOf } from './pages.js';
 import { ExportsModule, SharedModule, StatelessModule } from './examples/sessions.js';
-import { testATool } from './examples/testing.js';
+import { testASession, testATool } from './examples/testing.js';
 import { DOT } from './examples/tickets.js';
 import { TcpTransport, TransportsModule } from './examples/transports.js';
 
@@ -37,6 +37,8 @@ afterAll(async () => {
 
 describe('the README', () => {
   it('tests a tool like a route', () => expect(testATool()).resolves.toBeUndefined());
+
+  it('tests a session', () => expect(testASession()).resolves.toBeUndefined());
 
   it('shows tools, schemas of each kind, a guard and progress', async () => {
     const { mcp: url } = await start(BasicsModule);

@@ -128,6 +128,22 @@ export async function messagesOf(stream: OpenStream): Promise<Json[]> {
   return stream.messages;
 }
 
+/** The status of an answer that has no body. */
+export async function emptyAnswer(stream: OpenStream): Promise<number> {
+  expect([await stream.end, stream.text, stream.headers['content-type']]).toEqual(['ended', '', undefined]);
+  return stream.status;
+}
+
+/** What is said to a `Last-Event-ID` that names nothing. */
+export const unknownEvent = (revision: McpRevision = '2025-11-25'): Json => ({
+  jsonrpc: '2.0',
+  ...(revision <= '2025-06-18' ? { id: null } : {}),
+  error: {
+    code: -32600,
+    message: 'Last-Event-ID names no event that is kept of a stream of this session',
+  },
+});
+
 /** The status of an answer that is no stream, and its JSON. */
 export async function refusalOf(stream: OpenStream): Promise<[number, Json]> {
   await stream.end;

@@ -17,6 +17,7 @@ import { ADAPTERS, startApp, type AdapterName, type RunningApp } from '../suppor
 import { Traffic } from '../support/traffic.js';
 import { openSession, post, replyOf, type Json, type LegacySession, type Reply } from '../support/wire.js';
 import {
+  emptyAnswer,
   eventsIn,
   HOLD,
   idAt,
@@ -48,10 +49,14 @@ class Cluster {
   readonly failing = new Map<string, 'rejects' | 'throws'>();
   private readonly wire = new EventEmitter();
   private readonly options: Partial<McpModuleOptions>;
+  /** How often somebody looked for events. */
+  looks = 0;
 
-  constructor(options: Partial<McpModuleOptions> = {}) {
+  /** @param lease ms for which events are kept at most that nobody keeps */
+  constructor(options: Partial<McpModuleOptions> = {}, lease = Number.POSITIVE_INFINITY) {
     const { database, wire } = this;
     const fail = (command: string) => this.fail(command);
+    const look = () => void this.looks++;
 
     @Injectable()
     class Sessions extends SharedSessionStore {
@@ -86,11 +91,17 @@ class Cluster {
         super(database);
       }
 
-      override append(...args: Parameters<SharedEventStore['append']>): Promise<void> {
-        return fail('append') ?? super.append(...args);
+      override append(...[key, event, bounds]: Parameters<SharedEventStore['append']>): Promise<void> {
+        const time = Math.min(bounds.time, lease);
+        return fail('append') ?? super.append(key, event, { ...bounds, time });
+      }
+
+      override keep(...[key, time]: Parameters<SharedEventStore['keep']>): Promise<void> {
+        return super.keep(key, Math.min(time, lease));
       }
 
       override after(...args: Parameters<SharedEventStore['after']>): Promise<McpReplay | undefined> {
+        look();
         return fail('after') ?? super.after(...args);
       }
 
@@ -301,7 +312,7 @@ describe.each(ADAPTERS)('two instances that share their sessions, on %s', (adapt
     for (const instance of [a, b]) {
       const whole = await takeUp(instance.mcp, session, idAt(cut), traffic);
       expect(await messagesOf(whole)).toEqual([...progressOf(key, 2, 3, 4), letGo(key, 'moved')]);
-      expect((await refusalOf(await takeUp(instance.mcp, session, idAt(moved), traffic)))[0]).toBe(400);
+      expect(await emptyAnswer(await takeUp(instance.mcp, session, idAt(moved), traffic))).toBe(204);
       const foreign = await takeUp(instance.mcp, await ready(a.mcp), idAt(cut), traffic);
       expect((await refusalOf(foreign))[0]).toBe(400);
     }
@@ -358,8 +369,87 @@ describe.each(ADAPTERS)('two instances that share their sessions, on %s', (adapt
     await old.close();
   });
 
+  it.each(LEGACY)(
+    'a change is told once though both have a standing stream of %s, and by the other once there is none',
+    async (revision) => {
+      const session = await ready(a.mcp, revision);
+      const older = await takeUp(a.mcp, session, undefined, traffic);
+      await older.until(() => older.text !== '' || a.changes.streams === 1);
+      const newer = await takeUp(b.mcp, session, undefined, traffic);
+      await newer.until(() => newer.text !== '' || b.changes.streams === 1);
+      a.changes.prompts();
+      b.changes.resources();
+      expect(await newer.count(2)).toEqual([listChange('prompts'), listChange('resources')]);
+
+      // One that its client leaves for good; who has an id to come back with is waited for.
+      const newest = await takeUp(a.mcp, session, undefined, traffic);
+      await a.changes.tools();
+      expect(await newest.count(1)).toEqual([listChange('tools')]);
+      await Promise.all([newer, newest].map((stream) => stream.close()));
+      await eventually(() => a.changes.streams === 1 && b.changes.streams === 0);
+      b.changes.prompts();
+      expect(await older.count(1)).toEqual([listChange('prompts')]);
+      expect([newer.messages.length, newest.messages.length]).toEqual([2, 1]);
+      await older.close();
+    },
+  );
+
   it('leaves no line in the log', () => {
     expect(cluster.logs.ofLevel('error', 'warn', 'fatal')).toEqual([]);
+  });
+});
+
+describe.each(ADAPTERS)('a store of events that forgets soon what nobody keeps, on %s', (adapter) => {
+  /** ms; open streams are said to be at work twice as often. */
+  const LEASE = 950;
+
+  it('a long call that says nothing is followed on the other to its answer', async () => {
+    const cluster = new Cluster({ sessions: { idle: 1_000 } }, LEASE);
+    const traffic = new Traffic();
+    const [a, b] = await Promise.all([cluster.start(adapter), cluster.start(adapter)]);
+    const session = await ready(a.mcp);
+    const cut = await openCall(a.mcp, session, HOLD('silent', 1), traffic);
+    await cut.count(1);
+    await cut.close();
+    const moved = await takeUp(b.mcp, session, idAt(cut), traffic);
+    let isOver = false;
+    void moved.end.then(() => (isOver = true));
+    // It looks once a second, so the second look is after the time of the last event.
+    const before = cluster.looks;
+    await eventually(() => isOver || cluster.looks > before + 1);
+    a.held.of('silent').release();
+    expect(await messagesOf(moved)).toEqual([letGo('silent', 1)]);
+    await Promise.all([a.close(), b.close()]);
+    await traffic.verify();
+  });
+});
+
+describe.each(ADAPTERS)('an instance that closes, on %s', (adapter) => {
+  it('leaves its clients to the other: answers that they were not there for, and standing streams', async () => {
+    const cluster = new Cluster({ limits: { shutdownGrace: 20 } });
+    const traffic = new Traffic();
+    const [a, b] = await Promise.all([cluster.start(adapter), cluster.start(adapter)]);
+    const session = await ready(a.mcp);
+    const cut = await openCall(a.mcp, session, HOLD('left', 1), traffic);
+    await cut.count(1);
+    await cut.close();
+    const standing = await takeUp(a.mcp, session, undefined, traffic);
+    await standing.until(() => eventsIn(standing).length === 1);
+    await a.close();
+    expect(await messagesOf(standing)).toEqual([]);
+
+    const answered = await messagesOf(await takeUp(b.mcp, session, idAt(cut), traffic));
+    expect(answered).toMatchObject([
+      { id: 1, result: { isError: true, content: [{ text: 'The server is shutting down' }] } },
+    ]);
+    const moved = await takeUp(b.mcp, session, idAt(standing), traffic);
+    b.changes.prompts();
+    expect(await moved.count(1)).toEqual([listChange('prompts')]);
+    await moved.close();
+    expect((await tell(b, session, messageText('ping', {}, 2))).result).toEqual({});
+    await b.close();
+    expect([cluster.listeners, cluster.logs.ofLevel('error', 'warn', 'fatal')]).toEqual([0, []]);
+    await traffic.verify();
   });
 });
 

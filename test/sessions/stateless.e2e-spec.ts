@@ -205,7 +205,8 @@ describe.each(ADAPTERS)("legacy: 'stateless', on %s", (adapter) => {
     }
     for (const revision of LEGACY.filter((other) => other !== '2025-03-26')) {
       const reply = await post(running.mcp, batch, { 'mcp-protocol-version': revision });
-      expect([reply.status, reply.error.code]).toEqual([400, -32600]);
+      const text = 'Invalid request: a batch is of 2025-03-26 alone: send one message at a time';
+      expect([reply.status, reply.error]).toEqual([400, { code: -32600, message: text }]);
     }
     const notified = '[{"jsonrpc":"2.0","method":"notifications/initialized"}]';
     expect((await post(running.mcp, notified)).status).toBe(202);

@@ -9,12 +9,14 @@ import { HeldCalls } from '../http/wire.app.js';
 import { ADAPTERS, startApp, type AdapterName, type RunningApp } from '../support/app.js';
 import { Traffic } from '../support/traffic.js';
 import { post, textOf, type Json, type Reply } from '../support/wire.js';
+import { callOf } from '../streams/post-stream.js';
 import { OPTIONS, rootOf, sseApp, UserGuard } from './sse.app.js';
 import { SsePeer } from './sse-peer.js';
 
 const ADA = { 'x-user': 'ada' };
 const NOBODY = { 'x-user': 'nobody' };
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
+const NOTIFICATION = { jsonrpc: '2.0', method: 'notifications/x' };
 
 const traffic = new Traffic();
 const open: RunningApp[] = [];
@@ -251,7 +253,10 @@ describe.each(ADAPTERS)('HTTP+SSE on %s', (adapter) => {
     ];
     expect((await peer.post(batch)).status).toBe(202);
     await peer.stream.count(2);
-    const answers = peer.stream.messages[1] as unknown as Json[];
+    // In whatever order the calls came to their ends.
+    const answers = (peer.stream.messages[1] as unknown as Json[]).toSorted(
+      (one, other) => Number(one['id']) - Number(other['id']),
+    );
     expect(answers.map(({ id }) => id)).toEqual([11, 12, 13]);
     expect([whatOf(answers[0]!)['body'], whatOf(answers[2]!)['body']]).toEqual([who(11), who(13)]);
     expect(answers[1]).toMatchObject({ error: { code: -32600 } });
@@ -387,6 +392,40 @@ describe.each(ADAPTERS)('HTTP+SSE on %s', (adapter) => {
     await closed;
   });
 
+  it('A16: an application that closes refuses requests, and takes what concerns those that run', async () => {
+    const running = await startApp(sseApp(), { adapter });
+    const held = running.app.get(HeldCalls).of('cancelled');
+    const peer = await SsePeer.open(`${running.url}/sse`, traffic, {}, '2025-03-26');
+    await peer.initialize('2025-03-26');
+    await peer.post({ ...PING, id: 'h', method: 'tools/call', params: callOf('hold', { key: 'cancelled' }) });
+    await held.started;
+    const server = running.app.get(McpServer);
+    const closed = running.close();
+    await eventually(() => server.isClosing);
+    const error = { code: -32600, message: 'The server is shutting down' };
+    for (const [message, id] of [
+      [PING, 1],
+      [[NOTIFICATION, PING], null],
+    ] as const) {
+      const refused = await peer.post(message);
+      expect([refused.status, refused.headers.get('retry-after'), refused.body]).toEqual([
+        503,
+        '1',
+        { jsonrpc: '2.0', id, error },
+      ]);
+    }
+    expect((await peer.post({ ...PING, method: 5 })).status).toBe(400);
+    for (const message of [NOTIFICATION, [NOTIFICATION], { jsonrpc: '2.0', id: 'mine', result: {} }])
+      expect((await peer.post(message)).status).toBe(202);
+    const params = { requestId: 'h' };
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params };
+    expect((await peer.post(cancelled)).status).toBe(202);
+    expect(await held.aborted).toBe('AbortError');
+    expect(await peer.stream.end).toBe('ended');
+    expect(peer.stream.messages.map(({ id }) => id)).toEqual(['initialize']);
+    await closed;
+  });
+
   it('lets a client take what it was answered before the application closes', async () => {
     const running = await startApp(sseApp(), { adapter });
     const reader = await SlowReader.open(`${running.url}/sse`, 'GET', { accept: 'text/event-stream' });
@@ -464,8 +503,8 @@ describe.each(ADAPTERS)('HTTP+SSE by forRootAsync on %s', (adapter) => {
 
 describe('the option sse', () => {
   it.each<[unknown, string, string]>([
-    ['yes', 'sse', 'must be an object'],
-    [null, 'sse', 'must be an object'],
+    ['yes', 'sse', "must be true, false or { path: 'sse', messagesPath: 'messages' }"],
+    [null, 'sse', "must be true, false or { path: 'sse', messagesPath: 'messages' }"],
     [{ messages: 'm' }, 'sse.messages', 'is unknown; known are path, messagesPath'],
     [{ path: 5 }, 'sse.path', 'must be a text'],
     [{ messagesPath: null }, 'sse.messagesPath', 'must be a text'],

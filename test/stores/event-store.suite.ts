@@ -272,6 +272,50 @@ export function describeEventStore(
         expect(await store.after(key, 0)).toBeUndefined();
       });
 
+      it('starts over whenever the stream is said to be at work, for as long as that says', async () => {
+        const sibling = keyOf(session);
+        for (const each of [key, sibling]) await append([1, 2], each, bounds);
+        for (let step = 0; step < 3; step++) {
+          await clock.advance(BRIEF - MOMENT);
+          await store.keep(key, BRIEF);
+        }
+        expect(await store.after(key, 0)).toEqual({ events: [eventOf(1), eventOf(2)], isEnded: false });
+        expect(await store.after(sibling, 0)).toBeUndefined();
+        await store.keep(key, BRIEF / 2);
+        await clock.advance(BRIEF / 2 - MOMENT);
+        expect(await kept()).toEqual([1, 2]);
+        await clock.advance(2 * MOMENT);
+        expect(await store.after(key, 0)).toBeUndefined();
+      });
+
+      it('is that of the next event once there is one, and that of the end', async () => {
+        const sibling = keyOf(session);
+        for (const each of [key, sibling]) {
+          await append([1], each, bounds);
+          await store.keep(each, 5 * BRIEF);
+        }
+        await append([2], key, bounds);
+        await store.end(sibling, BRIEF);
+        await clock.advance(BRIEF - MOMENT);
+        expect([await kept(), await kept(sibling)]).toEqual([[1, 2], [1]]);
+        await clock.advance(2 * MOMENT);
+        expect([await kept(), await kept(sibling)]).toEqual([undefined, undefined]);
+      });
+
+      it('of what has ended, or is not known, is not changed by saying that it is at work', async () => {
+        await append([1], key, bounds);
+        await store.end(key, BRIEF);
+        const stranger = keyOf(newSession());
+        await store.keep(key, 5 * BRIEF);
+        await store.keep(stranger, 5 * BRIEF);
+        expect(await store.after(key, 0)).toEqual({ events: [eventOf(1)], isEnded: true });
+        expect(await store.after(stranger, 0)).toBeUndefined();
+        await clock.advance(BRIEF + MOMENT);
+        expect(await store.after(key, 0)).toBeUndefined();
+        await store.keep(key, 5 * BRIEF);
+        expect(await store.after(key, 0)).toBeUndefined();
+      });
+
       it('is that of each stream, in whatever order they were used', async () => {
         const keys = [5, 1, 3, 2, 4].map((times) => ({ each: keyOf(session), times }));
         for (const { each, times } of keys) await append([1], each, { ...ROOMY, time: times * BRIEF });

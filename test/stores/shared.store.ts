@@ -154,6 +154,13 @@ export class SharedEventStore extends McpEventStore {
     });
   }
 
+  keep(key: McpStreamKey, time: number): Promise<void> {
+    return send({ key, time }, (sent) => {
+      const row = this.row(sent.key);
+      if (row && !row.isEnded) this.write(sent.key, { ...row, over: Date.now() + sent.time });
+    });
+  }
+
   after(key: McpStreamKey, sequence: number): Promise<McpReplay | undefined> {
     return send({ key, sequence }, (sent) => {
       const row = this.row(sent.key);

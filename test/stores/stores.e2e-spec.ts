@@ -117,6 +117,7 @@ describe('the stores of this process and those on the network', () => {
       for (const store of stores) {
         if (kind === 0) await store.drop(key.session);
         else if (kind < 4) await store.end(key, time);
+        else if (kind < 7) await store.keep(key, time);
         else await store.append(key, event, bounds);
         answers.push(await store.after(key, last));
       }

@@ -315,6 +315,18 @@ describe.each(WIRES)('a batch of 2025-03-26 over %s', (_name, connect) => {
     return found[0]!;
   };
 
+  it('S-002: answers each message with its id, also where all answers together are more than one may be', async () => {
+    const ids = Array.from({ length: 40 }, (_, at) => at);
+    const messages = JSON.parse(
+      await wire.send(JSON.stringify(ids.map((id) => call(id, 'big', { size: 1024 * 1024 })))),
+    ) as (Json & { error?: { code: number } })[];
+    expect(messages.map(({ id }) => id).toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
+    const refused = messages.filter(({ error }) => error);
+    expect(refused.every(({ error }) => error?.code === -32603)).toBe(true);
+    // The default of `resultSize` is 8 MiB.
+    expect(messages.length - refused.length).toBe(7);
+  });
+
   it('S-006, H2: gives each message its own outcome, by its own id', async () => {
     const batch = [
       call('ok', 'echo', { text: 'yes' }),

@@ -8,6 +8,7 @@ import { McpContext, McpTool, type McpRevision } from 'nest-mcp';
 import { McpServer } from '../../libs/mcp/src/server/mcp.server.js';
 import { eventually, listenOverHttp, openGet, type OpenStream } from '../features/open-stream.js';
 import { SlowReader } from '../features/slow-reader.js';
+import { RawConnection } from '../http/raw-connection.js';
 import { HeldCalls, LogRecorder, wireApp } from '../http/wire.app.js';
 import { ADAPTERS, startApp, type RunningApp } from '../support/app.js';
 import { compile, type Compiled } from '../support/compiled.js';
@@ -17,7 +18,10 @@ import {
   modernHeaders,
   modernMessage,
   openSession,
+  post,
+  replyOf,
   textOf,
+  type Json,
   type LegacySession,
   type Reply,
 } from '../support/wire.js';
@@ -216,6 +220,65 @@ describe.each(ADAPTERS)('app.close() on %s', (adapter) => {
     },
     GRACE * 2 + ROOM,
   );
+});
+
+const holdOf = (key: string) => callOf('hold', { key });
+const textOfMessage = (method: string, params: Json, id?: string) =>
+  JSON.stringify({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), method, params });
+
+describe.each(ADAPTERS)('what comes while calls are waited for, on %s', (adapter) => {
+  it('refuses requests from the first moment, and takes what concerns those that run', async () => {
+    const running = await startApp(wireApp({ limits: { shutdownGrace: 10_000 } }), { adapter });
+    const held = running.app.get(HeldCalls);
+    const session = await openSession(running.mcp);
+    const old = { 'mcp-session-id': (await openSession(running.mcp, '2025-03-26')).id };
+    const inSession = { 'mcp-session-id': session.id };
+    const cancelled = session.request('tools/call', holdOf('cancelled'), 'cancelled');
+    const late = session.request('tools/call', holdOf('late'), 'late');
+    const last = session.request('tools/call', holdOf('last'), 'last');
+    for (const key of ['cancelled', 'late', 'last']) await held.of(key).started;
+    const connection = await RawConnection.open(running.url);
+    const body = textOfMessage('notifications/cancelled', { requestId: 'late' });
+    connection.write(
+      `POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nmcp-session-id: ${session.id}\r\n` +
+        `content-length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
+    );
+    await fetch(running.mcp, { method: 'POST' });
+    const closed = running.close();
+    await eventually(() => running.app.get(McpServer).isClosing);
+
+    const initialize = { protocolVersion: '2025-11-25', capabilities: {} };
+    const refused: [Promise<Reply>, Json][] = [
+      [modern(running.mcp, 'tools/call', { name: 'hello' }, {}, 'modern'), { id: 'modern' }],
+      [session.request('ping', {}, 'ping'), { id: 'ping' }],
+      [post(running.mcp, textOfMessage('initialize', initialize, 'new')), { id: 'new' }],
+      [post(running.mcp, textOfMessage('ping', {}, 'lost'), { 'mcp-session-id': 'lost' }), { id: 'lost' }],
+      [post(running.mcp, `[${textOfMessage('ping', {}, 'in a batch')}]`, old), { id: null }],
+      [fetch(running.mcp, { headers: { ...inSession, accept: 'text/event-stream' } }).then(replyOf), {}],
+    ];
+    for (const [reply, id] of refused) {
+      const { status, headers, body: said } = await reply;
+      expect([status, headers.get('retry-after'), said]).toEqual([
+        503,
+        '1',
+        { jsonrpc: '2.0', ...id, error: { code: -32600, message: 'The server is shutting down' } },
+      ]);
+    }
+
+    expect((await session.notify('notifications/cancelled', { requestId: 'cancelled' })).status).toBe(202);
+    expect(await held.of('cancelled').aborted).toBe('AbortError');
+    expect((await post(running.mcp, '{"jsonrpc":"2.0","id":"none","result":{}}', inSession)).status).toBe(
+      202,
+    );
+    // Its body was on its way.
+    expect((await connection.write(body.slice(10)).answer()).status).toBe(202);
+    expect(await held.of('late').aborted).toBe('AbortError');
+    expect([(await cancelled).status, (await late).status]).toEqual([204, 204]);
+    held.of('last').release();
+    expect(textOf((await last).result)).toBe('last let go');
+    connection.destroy();
+    await closed;
+  });
 });
 
 let compiled: Compiled;

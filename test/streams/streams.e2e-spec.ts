@@ -446,6 +446,27 @@ describe.each(ADAPTERS)('what is on a stream on %s', (adapter) => {
     expect(answers).toEqual([streamed(1), streamed(2), plain(3), streamed(4), plain(5), streamed(6)]);
   });
 
+  it('is cut as well where it takes nothing of an answer in plain JSON, and a small one is kept alive', async () => {
+    const params = { name: 'big', arguments: { size: 16 * 1024 * 1024 } };
+    const headers = { 'content-type': 'application/json', accept: 'application/json' };
+    const session = await openSession(running.mcp);
+    const inSession = { ...headers, 'mcp-session-id': session.id };
+    const legacy = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    for (const [more, body] of [
+      [inSession, legacy],
+      [
+        { ...headers, ...modernHeaders('tools/call', params) },
+        JSON.stringify(modernMessage('tools/call', params)),
+      ],
+    ] as const) {
+      const before = watched.sockets.size;
+      const reader = await SlowReader.open(running.mcp, 'POST', more, body);
+      expect(reader.head).toContain('200 OK');
+      await eventually(() => watched.sockets.size === before);
+      expect((await reader.rest()).length).toBeLessThan(16 * 1024 * 1024);
+    }
+  });
+
   it('nothing of all that is logged as a fault', () => {
     expect(logs.ofLevel('error', 'warn', 'fatal')).toEqual([]);
   });

@@ -33,7 +33,7 @@ export interface RunningApp {
 /** Starts a real application on a loopback port of its own. */
 export async function startApp(root: Type | ModuleMetadata, options: AppOptions = {}): Promise<RunningApp> {
   const { adapter = 'express', configure, host = '127.0.0.1', ...nest } = options;
-  const app = await NestFactory.create(root as Type, adapterOf(adapter), {
+  const app = await NestFactory.create(root as Type, adapterOf(adapter, nest.httpsOptions), {
     logger: false,
     abortOnError: false,
     ...nest,
@@ -45,6 +45,11 @@ export async function startApp(root: Type | ModuleMetadata, options: AppOptions 
   return { app, url, mcp: `${url}/mcp`, close: () => app.close() };
 }
 
-export function adapterOf(name: AdapterName): AbstractHttpAdapter {
-  return name === 'express' ? new ExpressAdapter() : new FastifyAdapter();
+/** @param https for Fastify, whose server is made before Nest has its options */
+export function adapterOf(
+  name: AdapterName,
+  https?: NestApplicationOptions['httpsOptions'],
+): AbstractHttpAdapter {
+  if (name === 'express') return new ExpressAdapter();
+  return https ? new FastifyAdapter({ https }) : new FastifyAdapter();
 }

@@ -10,6 +10,8 @@ export interface WrittenEvent {
 export class RecordingWriter implements EventWriter {
   readonly written: WrittenEvent[] = [];
   hasRoom = true;
+  /** Whether what is written goes out at once. */
+  isConnected = true;
   /** Whether the client knows that the stream is there. */
   isBegun = false;
   /** Whether the server ended it; false where it was cut. */

@@ -115,6 +115,8 @@ export class McpModule implements NestModule, OnApplicationBootstrap {
 
 /** The classes of the routes: Streamable HTTP, and HTTP+SSE where it is on. */
 function endpointsAt({ path = DEFAULT_PATH, sse }: McpServerPlacement, decorators: ClassDecorator[]): Type[] {
+  if (!Array.isArray(decorators))
+    throw new InvalidOptionException('http.decorators', 'must be a list, also of one');
   const endpoint = createEndpointController(path, decorators);
   const ssePaths = ssePathsOf(sse, path);
   return ssePaths ? [endpoint, createSseController(ssePaths, decorators)] : [endpoint];

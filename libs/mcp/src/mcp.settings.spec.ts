@@ -164,7 +164,7 @@ describe('a refusal', () => {
     [
       { sessions: { events: {} } },
       'sessions.events',
-      'must be a class with the methods append, end, after and drop of McpEventStore',
+      'must be a class with the methods append, end, keep, after and drop of McpEventStore',
     ],
     [{ legacy: 'none' }, 'legacy', "must be one of 'sessions', 'stateless', 'off'"],
     [
@@ -178,11 +178,17 @@ describe('a refusal', () => {
       'https://a.example/?b',
       'https://a.example/#b',
       'https://u@a.example',
+      'https://a.example//evil.example',
+      'https://a.example/x/..///evil.example/',
+      'https://a.example/\\evil.example',
     ].map((publicUrl): [Record<string, unknown>, string, string] => [
       { http: { publicUrl } },
       'http.publicUrl',
-      `has "${publicUrl}": write scheme, host and path, for example 'https://example.com/helpdesk'`,
+      `has ${JSON.stringify(publicUrl)}: write scheme, host and path, for example 'https://example.com/helpdesk'`,
     ]),
+    [{ revisions: '2025-06-18' }, 'revisions', 'must be a list, also of one'],
+    [{ http: { allowedHosts: 'a.example' } }, 'http.allowedHosts', 'must be a list, also of one'],
+    [{ http: { allowedOrigins: 'https://a.example' } }, 'http.allowedOrigins', 'must be a list, also of one'],
     [{ cache: 5 }, 'cache', 'must be an object'],
     [{ cache: null }, 'cache', 'must be an object'],
     [{ cache: { ttl: 5 } }, 'cache.ttl', 'is unknown; known are ttlMs, scope'],

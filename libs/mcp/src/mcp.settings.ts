@@ -1,5 +1,11 @@
 import type { Type } from '@nestjs/common';
-import type { McpHttpOptions, McpLimits, McpModuleOptions, McpServerPlacement } from './mcp.options.js';
+import type {
+  McpHttpOptions,
+  McpLimits,
+  McpModuleOptions,
+  McpServerPlacement,
+  McpSseOptions,
+} from './mcp.options.js';
 import { McpBootException } from './mcp.exceptions.js';
 import type { McpCaller } from './protocol/call-context.js';
 import type { McpEventBus } from './protocol/event-bus.js';
@@ -91,7 +97,12 @@ export function normalisePath(path: string): string {
  */
 export function ssePathsOf(sse: McpServerPlacement['sse'], endpoint: string): SsePaths | undefined {
   if (sse === undefined || sse === false) return undefined;
-  const given = sse === true ? {} : sse;
+  if (sse !== true && !isObject(sse as unknown))
+    throw new InvalidOptionException(
+      'sse',
+      "must be true, false or { path: 'sse', messagesPath: 'messages' }",
+    );
+  const given: McpSseOptions = sse === true ? {} : sse;
   checkNames('sse', ['path', 'messagesPath'], given);
   const { path = 'sse', messagesPath = 'messages' } = given;
   const paths = Object.entries({ path: endpoint, 'sse.path': path, 'sse.messagesPath': messagesPath });
@@ -105,6 +116,16 @@ export function ssePathsOf(sse: McpServerPlacement['sse'], endpoint: string): Ss
       throw new InvalidOptionException(option, `is the same path as \`${other}\`: each has its own`);
     taken.set(place, option);
   }
+  for (const [option, value] of [['sse.path', path] as const, ['sse.messagesPath', messagesPath] as const])
+    if (
+      !normalisePath(value)
+        .split('/')
+        .every((segment) => /^[\w.~-]+$/.test(segment))
+    )
+      throw new InvalidOptionException(
+        option,
+        `is ${JSON.stringify(value)}: write plain segments, for example 'sse'`,
+      );
   return { path: normalisePath(path), messagesPath: normalisePath(messagesPath) };
 }
 
@@ -155,13 +176,14 @@ export function settingsOf(
     validation: oneOf('validation', options.validation, ['auto', 'own', 'app']),
     readBody: oneOf('http.readBody', http.readBody, ['after-guards', 'before-guards']),
     responses: oneOf('http.responses', http.responses, ['auto', 'json']),
-    allowedHosts: new Set((http.allowedHosts ?? []).map(hostName)),
-    allowedOrigins: new Set((http.allowedOrigins ?? []).map(originOf)),
+    allowedHosts: new Set(listOf('http.allowedHosts', http.allowedHosts).map(hostName)),
+    allowedOrigins: new Set(listOf('http.allowedOrigins', http.allowedOrigins).map(originOf)),
     callerOf: caller === undefined ? defaultCaller : checkedCaller(caller),
   };
 }
 
-function servedRevisions(revisions: readonly string[] = REVISIONS): ServedRevisions {
+function servedRevisions(given: readonly string[] = REVISIONS): ServedRevisions {
+  const revisions = listOf('revisions', given);
   const unknown = revisions.find((revision) => !REVISIONS.some((known) => known === revision));
   if (unknown !== undefined) {
     throw new InvalidOptionException(
@@ -184,7 +206,7 @@ function cacheHints(given: McpCacheHints = {}): CacheHints {
 }
 
 const SESSION_STORE = ['create', 'get', 'touch', 'update', 'delete', 'count', 'idlest'];
-const EVENT_STORE = ['append', 'end', 'after', 'drop'];
+const EVENT_STORE = ['append', 'end', 'keep', 'after', 'drop'];
 
 /** A class that has the methods of an interface. */
 function classOf<T>(
@@ -219,7 +241,10 @@ function checkServed(
 function publicPath(given: string | undefined): string {
   if (given === undefined) return '';
   const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
+  // A path with two slashes at its head would be taken for a host.
+  const isPlain =
+    url?.search === '' && url.hash === '' && url.username === '' && !/^\/\/./.test(url.pathname);
+  if (!isPlain || !/^https?:$/.test(url.protocol))
     throw new InvalidOptionException(
       'http.publicUrl',
       `has ${JSON.stringify(given)}: write scheme, host and path, for example 'https://example.com/helpdesk'`,
@@ -292,6 +317,12 @@ const HTTP_OPTIONS: readonly (keyof McpHttpOptions)[] = [
   'keepAlive',
   'publicUrl',
 ];
+
+function listOf<T>(option: string, given: readonly T[] | undefined): readonly T[] {
+  if (given === undefined) return [];
+  if (Array.isArray(given)) return given as readonly T[];
+  throw new InvalidOptionException(option, 'must be a list, also of one');
+}
 
 function objectOf<T extends object>(group: string, given: T | undefined): Partial<T> {
   if (given === undefined) return {};

@@ -273,7 +273,7 @@ describe('as a whole a batch is refused', () => {
 describe('where no batch is served', () => {
   it('H2, S-008: the answer is one refusal without an id', () => {
     expect(BATCH_NOT_SERVED).toEqual(
-      rejected('Invalid request: a batch is not served here: send one message at a time'),
+      rejected('Invalid request: a batch is of 2025-03-26 alone: send one message at a time'),
     );
   });
 });

@@ -192,3 +192,27 @@ describe('the view of the call', () => {
     expect(contextOf({}, { id: readId(token)! }).context.requestId).toBe(value);
   });
 });
+
+describe('an error of a call that is over', () => {
+  const caused = (cause: unknown) => new Error('The operation was aborted', { cause });
+
+  it.each(['cancelled', 'disconnected', 'timeout', 'shutdown'] as const)(
+    'is known as the handler stopping, when the call was ended as %s',
+    (reason) => {
+      const { context, lifetime } = contextOf();
+      lifetime.end(reason);
+      const { reason: thrown } = context.signal as { reason: unknown };
+      expect([thrown, caused(thrown)].map((error) => context.isStoppedBy(error))).toEqual([true, true]);
+      const others = [undefined, null, 'gone', new Error('gone'), caused(new Error('gone'))];
+      expect(others.filter((error) => context.isStoppedBy(error))).toEqual([]);
+    },
+  );
+
+  it('is none as long as the call goes on, or when it was answered', () => {
+    const { context, lifetime } = contextOf();
+    expect(context.isStoppedBy(undefined)).toBe(false);
+    lifetime.finish();
+    lifetime.end('cancelled');
+    expect(context.isStoppedBy(undefined)).toBe(false);
+  });
+});

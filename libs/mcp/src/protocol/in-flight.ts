@@ -92,6 +92,10 @@ export class InFlight {
     return this.calls.size;
   }
 
+  get isClosing(): boolean {
+    return this.closing;
+  }
+
   /** Why no further call is taken now, if so. */
   refusal(id: RequestId, channel: Channel | undefined): (RpcError & { readonly busy: boolean }) | undefined {
     const error = (message: string, busy: boolean) => ({ code: ErrorCode.InvalidRequest, message, busy });

@@ -19,7 +19,7 @@ export const MAX_BATCH = 100;
 /** What a batch comes to wherever none is served: everywhere but in 2025-03-26. */
 export const BATCH_NOT_SERVED = invalidRequest(
   undefined,
-  'a batch is not served here: send one message at a time',
+  'a batch is of 2025-03-26 alone: send one message at a time',
 );
 
 /**

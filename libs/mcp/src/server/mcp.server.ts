@@ -32,6 +32,9 @@ import { CallLog } from './call-log.js';
 import { CallRunner } from './call.runner.js';
 import { MethodTable } from './method.table.js';
 
+/** ms for which a stream is kept at least that is not told to be at work. */
+const STREAM_LEASE = 60_000;
+
 /** Joins what was discovered to the protocol, once, and owns start and end of serving. */
 @Injectable()
 export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
@@ -85,6 +88,11 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
     await this.registryOfSessions?.close();
     await this.feed?.close();
     for (const close of this.closers) close();
+  }
+
+  /** Whether the application is closing: requests are refused, what concerns running ones is taken. */
+  get isClosing(): boolean {
+    return this.inFlight.isClosing;
   }
 
   /** Takes no further calls, ends what only waits for changes, and gives what runs `grace` ms to be answered. */
@@ -150,11 +158,11 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
     const registry = new SessionRegistry({
       store: await this.made(sessionStore, () => this.closing(new LocalSessionStore())),
       events: await this.made(eventStore, () => this.closing(new LocalEventStore(limits.replayTotal))),
-      // A stream that is not over lives as long as its session, however silent it is.
+      // Renewed as long as the stream is at work here, however silent it is.
       bounds: {
         events: limits.replayEvents,
         bytes: limits.replayBytes,
-        time: Math.max(limits.replayTime, sessions.idle),
+        time: Math.max(limits.replayTime, STREAM_LEASE),
       },
       replayTime: limits.replayTime,
       caps: sessions,
@@ -182,7 +190,8 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
     return store;
   }
 
-  private failed(what: string, fault: unknown): void {
+  /** Logs what nobody foresaw. */
+  failed(what: string, fault: unknown): void {
     this.logger.error(
       `${what} failed: ${fault instanceof Error ? (fault.stack ?? fault.message) : String(fault)}`,
     );

@@ -1,9 +1,14 @@
+import { EndHeap } from './end-heap.js';
+
 /** What an `ExpiringMap` knows of each of its values; nobody else writes it. */
 export abstract class Expiring {
-  /** ms since 1970. */
+  key = '';
+  /** ms since 1970, as is the next. */
   usedAt = 0;
-  /** ms from there until it is over. */
-  span = 0;
+  /** It is over from then on. */
+  end = 0;
+  /** Where it is in the order of ends. */
+  place = -1;
 }
 
 /** The longest that a timer can wait. */
@@ -14,13 +19,11 @@ const MAX_WAIT = 2 ** 31 - 1;
  * whether the timer has taken it out yet or not.
  *
  * There is one timer, for all. Since each value may be kept for another while, the order of use is not the order of
- * ends; but nothing ends before the least of those whiles, so that a look from the front can stop early: at once, where
- * all are the same.
+ * ends, which has a heap of its own: a look costs no more than what it takes out.
  */
 export class ExpiringMap<V extends Expiring> {
   private readonly values = new Map<string, V>();
-  /** The least `span` that was given since the map was empty. */
-  private leastSpan = Infinity;
+  private readonly ends = new EndHeap<V>();
   /** Nothing is over before. */
   private due = Infinity;
   private timer: NodeJS.Timeout | undefined;
@@ -41,50 +44,47 @@ export class ExpiringMap<V extends Expiring> {
 
   get(key: string, now: number): V | undefined {
     this.sweep(now);
-    const value = this.values.get(key);
-    // Never wrong, but for a clock that was set back since: then the look from the front may have stopped too early.
-    if (!value || now < value.usedAt + value.span) return value;
-    this.delete(key);
-    this.onExpired(value);
-    return undefined;
+    return this.values.get(key);
   }
 
   /** The value is used now, and over `span` ms from here. */
   keep(key: string, value: V, span: number, now: number): void {
+    const former = this.values.get(key);
+    if (former && former !== value) this.ends.remove(former);
+    value.key = key;
     value.usedAt = now;
-    value.span = span;
+    value.end = now + span;
     this.values.delete(key);
     this.values.set(key, value);
-    this.leastSpan = Math.min(this.leastSpan, span);
-    if (now + span < this.due) this.wait(now + span, now);
+    this.ends.put(value);
+    if (value.end < this.due) this.wait(value.end, now);
   }
 
   delete(key: string): boolean {
-    const isThere = this.values.delete(key);
-    if (this.values.size === 0) this.clear();
-    return isThere;
+    const value = this.values.get(key);
+    if (!value) return false;
+    this.values.delete(key);
+    this.ends.remove(value);
+    if (this.values.size === 0) this.wait(Infinity, 0);
+    return true;
   }
 
   clear(): void {
     this.values.clear();
-    this.leastSpan = Infinity;
+    this.ends.clear();
     this.wait(Infinity, 0);
   }
 
   private sweep(now: number): void {
     if (now < this.due) return;
-    let due = Infinity;
-    for (const [key, value] of this.values) {
-      const soonest = value.usedAt + this.leastSpan;
-      const end = value.usedAt + value.span;
-      if (end <= now) {
-        this.values.delete(key);
-        this.onExpired(value);
-      } else due = Math.min(due, soonest > now ? soonest : end);
-      if (soonest > now) break;
+    let first = this.ends.first;
+    while (first && first.end <= now) {
+      this.values.delete(first.key);
+      this.ends.remove(first);
+      this.onExpired(first);
+      first = this.ends.first;
     }
-    if (this.values.size === 0) this.clear();
-    else this.wait(due, now);
+    this.wait(first?.end ?? Infinity, now);
   }
 
   private wait(due: number, now: number): void {

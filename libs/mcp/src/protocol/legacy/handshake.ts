@@ -11,7 +11,9 @@ export interface Handshake {
 }
 
 /** Characters of what a client says of itself. */
-const MAX_CLIENT = 64 * 1024;
+const MAX_CLIENT = 16 * 1024;
+/** Brackets and commas of it: an empty object takes more room than its two characters. */
+const MAX_CLIENT_TOKENS = 500;
 
 /**
  * Reads `initialize` and chooses the revision. A revision that is not served is no error: the newest
@@ -26,8 +28,11 @@ export function readHandshake(params: JsonObject | undefined, served: ServedRevi
   if (!isObject(capabilities)) return invalid('"capabilities" must be an object');
   const info = params?.['clientInfo'];
   // A session keeps them, for as long as it lives.
-  if (JSON.stringify([capabilities, info]).length > MAX_CLIENT)
-    return invalid(`"capabilities" and "clientInfo" have more than ${MAX_CLIENT} characters together`);
+  const text = JSON.stringify([capabilities, info]);
+  if (text.length > MAX_CLIENT || text.split(/[[{,]/, MAX_CLIENT_TOKENS + 1).length > MAX_CLIENT_TOKENS)
+    return invalid(
+      `"capabilities" and "clientInfo" have more than ${MAX_CLIENT} characters, or ${MAX_CLIENT_TOKENS} members`,
+    );
   if (info === undefined) return { revision, client: { capabilities } };
   if (!isImplementation(info)) return invalid('"clientInfo" must have a "name" and a "version"');
   return { revision, client: { name: info.name, version: info.version, capabilities } };

@@ -109,8 +109,15 @@ export class LocalEventStore extends McpEventStore {
     this.filled.delete(stream);
     this.ended.add(stream);
     this.streams.keep(stream.name, stream, time, now);
+    if (this.ended.size <= this.maxEnded) return;
     const [oldest] = this.ended;
-    if (oldest && this.ended.size > this.maxEnded) this.forget(oldest);
+    if (oldest) this.forget(oldest);
+  }
+
+  keep(key: McpStreamKey, time: number): void {
+    const now = Date.now();
+    const stream = this.streams.get(nameOf(key), now);
+    if (stream && !stream.isEnded) this.streams.keep(stream.name, stream, time, now);
   }
 
   after(key: McpStreamKey, sequence: number): McpReplay | undefined {

@@ -7,12 +7,12 @@ import {
 } from '../../../../../test/stores/shared.store.js';
 import { RecordingWriter } from '../../../../../test/support/recording-writer.js';
 import { CallLifetime } from '../call-lifetime.js';
-import { ChangeFeed, type ChangeListener } from '../changes.js';
+import { ChangeFeed, type ChangeListener, type McpChange } from '../changes.js';
 import { LocalEventBus, type McpBusMessage } from '../event-bus.js';
 import { readId, type NotificationMessage, type ResponseMessage } from '../json-rpc.js';
 import { parseMessage } from '../message-parser.js';
 import type { McpRevision } from '../versions.js';
-import type { McpEventStore } from './event-store.js';
+import type { McpEventStore, McpReplayBounds } from './event-store.js';
 import type { Handshake } from './handshake.js';
 import { LocalEventStore } from './local-event-store.js';
 import { LocalSessionStore } from './local-session-store.js';
@@ -63,19 +63,22 @@ interface Limits {
   readonly max?: number;
   readonly maxPerCaller?: number;
   readonly idle?: number;
+  readonly bounds?: McpReplayBounds;
 }
+
+const BOUNDS: McpReplayBounds = { events: 100, bytes: 10_000, time: IDLE };
 
 /** A registry of one process, and ways to use it. */
 async function serve(
   process: Process,
-  { max = 1000, maxPerCaller = 20, idle = IDLE }: Limits = {},
+  { max = 1000, maxPerCaller = 20, idle = IDLE, bounds = BOUNDS }: Limits = {},
   bus = new HeardBus(),
 ) {
   const faults: unknown[] = [];
   const listeners = new Set<ChangeListener>();
   const options: SessionRegistryOptions = {
     ...process,
-    bounds: { events: 100, bytes: 10_000, time: IDLE },
+    bounds,
     replayTime: 300_000,
     caps: { max, maxPerCaller },
     idle,
@@ -489,6 +492,49 @@ describe.each(STORES)('over %s', (_, make) => {
     });
   });
 
+  describe('what is kept of an open stream', () => {
+    /** Of a minute, though the last event is long ago. */
+    const BOUNDED = { bounds: { events: 100, bytes: 10_000, time: MINUTE } };
+
+    it('is kept as long as the stream is open, however silent it is', async () => {
+      const { registry, open, occupy } = await serve(make(), BOUNDED);
+      const { session } = await occupy(await open());
+      const [standing, answer] = [
+        session.open(new RecordingWriter()),
+        session.answerStream(new RecordingWriter(), () => ''),
+      ];
+      answer.begin();
+      const kept = async () =>
+        Promise.all(
+          [standing, answer].map(({ id }) => registry.missed(session, { stream: id, sequence: 0 })),
+        );
+      await advance(10 * MINUTE);
+      expect((await kept()).map((replay) => replay?.events.length)).toEqual([1, 1]);
+      answer.end('{}');
+      expect((await kept())[1]).toMatchObject({ isEnded: true });
+      // What is over is forgotten in its time.
+      await advance(300_000 + 10_000);
+      expect((await kept()).map((replay) => replay?.events.length)).toEqual([1, undefined]);
+    });
+
+    it('is forgotten in its time where the process is gone', async () => {
+      const { registry, events, open, occupy } = await serve(make(), BOUNDED);
+      const { session } = await occupy(await open());
+      const stream = session.answerStream(new RecordingWriter(), () => '');
+      stream.begin();
+      await settle();
+      const keep = jest.spyOn(events, 'keep').mockImplementation(() => undefined);
+      const kept = async () =>
+        (await registry.missed(session, { stream: stream.id, sequence: 0 })) !== undefined;
+      await advance(MINUTE - 1);
+      expect(await kept()).toBe(true);
+      await advance(1);
+      expect([await kept(), keep.mock.calls.length]).toEqual([false, 6]);
+      expect(keep.mock.calls[0]).toEqual([{ session: session.id, stream: stream.id }, MINUTE]);
+      keep.mockRestore();
+    });
+  });
+
   describe('while a store fails', () => {
     it('a session that cannot be touched is not held, and is there again later', async () => {
       const { registry, store, open, occupy } = await serve(make());
@@ -551,7 +597,12 @@ describe('between processes', () => {
     const writer = new RecordingWriter();
     session.open(writer);
     expect(await here.registry.end(id)).toBe(true);
-    expect(bus.published).toEqual([{ kind: 'session', session: id, signal: 'ended' }]);
+    const process = expect.any(String) as string;
+    expect(bus.published).toEqual([
+      { kind: 'session', session: id, signal: 'opened', process },
+      { kind: 'session', session: id, signal: 'ended' },
+      { kind: 'session', session: id, signal: 'closed', process },
+    ]);
     expect([lifetime.endReason, writer.isEnded, there.registry.size]).toEqual(['cancelled', true, 0]);
     expect(jest.getTimerCount()).toBe(0);
     release();
@@ -596,9 +647,75 @@ describe('between processes', () => {
     expect(bus.published.length).toBe(2);
   });
 
+  describe('a change', () => {
+    const TOOLS: McpChange = { kind: 'list', list: 'tools' };
+
+    /** A process that has the session, ready, and its standing streams. */
+    async function join({ occupy, listeners }: Awaited<ReturnType<typeof serve>>, id: string) {
+      const { session, release } = await occupy(id, 'ann');
+      await session.peer.becomeReady();
+      return {
+        release,
+        open: () => {
+          const writer = new RecordingWriter();
+          return { writer, stream: session.open(writer) };
+        },
+        change: async () => {
+          listeners.forEach((listener) => listener.notify(TOOLS));
+          await settle();
+        },
+      };
+    }
+
+    it('is told by the process with the newest standing stream alone, until that has none any more', async () => {
+      const { here, there, id } = await servePair();
+      const [one, other] = [await join(here, id), await join(there, id)];
+      const change = () => Promise.all([one.change(), other.change()]);
+      const [first, second, third] = [one.open(), other.open(), other.open()];
+      const told = () => [first, second, third].map(({ writer }) => writer.messages.length);
+      await change();
+      expect(told()).toEqual([0, 0, 1]);
+      third.stream.end();
+      await change();
+      expect(told()).toEqual([0, 1, 1]);
+      second.stream.end();
+      await change();
+      expect(told()).toEqual([1, 1, 1]);
+      const fourth = other.open();
+      await change();
+      const fifth = one.open();
+      await change();
+      expect(told()).toEqual([1, 1, 1]);
+      expect([fourth, fifth].map(({ writer }) => writer.messages.length)).toEqual([1, 1]);
+    });
+
+    it('is told by one of those that open a stream at once', async () => {
+      const { here, there, id, bus } = await servePair();
+      const [one, other] = [await join(here, id), await join(there, id)];
+      // Both are on their way before either is heard.
+      const held: McpBusMessage[] = [];
+      const publish = jest.spyOn(bus, 'publish').mockImplementation((message) => void held.push(message));
+      const opened = [one.open(), other.open()];
+      publish.mockRestore();
+      held.forEach((message) => bus.publish(message));
+      await Promise.all([one.change(), other.change()]);
+      expect(opened.map(({ writer }) => writer.messages.length)).toEqual([0, 1]);
+    });
+
+    it('is still told by the newest where another closes its stream', async () => {
+      const { here, there, id, bus } = await servePair();
+      const [one, other] = [await join(here, id), await join(there, id)];
+      const [oldest, newest] = [one.open(), other.open()];
+      bus.publish({ kind: 'session', session: id, signal: 'closed', process: 'of a third' });
+      await Promise.all([one.change(), other.change()]);
+      expect([oldest, newest].map(({ writer }) => writer.messages.length)).toEqual([0, 1]);
+    });
+  });
+
   it('one process alone tells nobody', async () => {
     const { registry, bus, open, occupy } = await serve(localProcess());
     const { session } = await occupy(await open());
+    session.open(new RecordingWriter()).end();
     await registry.cancel(session, cancellation(1));
     await registry.answer(session, messageOf('response', { id: 'x', result: {} }));
     await registry.end(session.id);

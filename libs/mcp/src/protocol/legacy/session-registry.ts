@@ -20,7 +20,7 @@ const MAX_TRIES = 16;
 
 const SESSION_ID = /^[0-9a-f]{32}$/;
 
-export interface SessionRegistryOptions extends Omit<SessionHost, 'settled'> {
+export interface SessionRegistryOptions extends Omit<SessionHost, 'settled' | 'tell'> {
   readonly caps: McpSessionCaps;
   /** ms without a request until a session ends. */
   readonly idle: number;
@@ -35,6 +35,8 @@ export interface SessionRegistryOptions extends Omit<SessionHost, 'settled'> {
  */
 export class SessionRegistry implements SessionHost {
   private readonly live = new Map<string, Session>();
+  /** Tells its own signals from those of other processes. */
+  private readonly process = randomBytes(9).toString('base64url');
   private timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: SessionRegistryOptions) {}
@@ -174,13 +176,18 @@ export class SessionRegistry implements SessionHost {
 
   async close(): Promise<void> {
     clearInterval(this.timer);
-    for (const session of Array.from(this.live.values())) session.end();
+    for (const session of Array.from(this.live.values())) session.end(this.store.isShared);
     this.live.clear();
     await this.options.signals.close();
   }
 
   join(listener: Parameters<SessionHost['join']>[0]): () => void {
     return this.options.join(listener);
+  }
+
+  tell(session: Session, signal: 'opened' | 'closed'): void {
+    if (!this.store.isShared) return;
+    void this.options.signals.send({ kind: 'session', session: session.id, signal, process: this.process });
   }
 
   onFault(fault: unknown): void {
@@ -240,6 +247,7 @@ export class SessionRegistry implements SessionHost {
 
   private touchHeld(): void {
     for (const session of Array.from(this.live.values())) {
+      session.renewStreams();
       if (session.isHeld) this.touch(session).catch((fault: unknown) => this.onFault(fault));
     }
   }
@@ -248,6 +256,13 @@ export class SessionRegistry implements SessionHost {
     const session = this.live.get(signal.session);
     if (!session) return;
     if (signal.signal === 'ended') return this.finish(session.id);
+    if ('process' in signal) {
+      // Its own as well: of those that open one at once, all hear the same one last.
+      const other = signal.process === this.process ? undefined : signal.process;
+      if (signal.signal === 'opened') session.toldBy = other;
+      else if (session.toldBy === other) session.toldBy = undefined;
+      return;
+    }
     const { message: text } = signal;
     const value = parsed(text);
     if (!isObject(value)) return;

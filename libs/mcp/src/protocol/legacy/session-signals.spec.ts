@@ -4,6 +4,8 @@ import { isSessionSignal, SessionSignals, type McpSessionSignal } from './sessio
 const ENDED: McpSessionSignal = { kind: 'session', session: 's', signal: 'ended' };
 const CANCELLED: McpSessionSignal = { kind: 'session', session: 's', signal: 'cancelled', message: '{}' };
 const ANSWERED: McpSessionSignal = { ...CANCELLED, signal: 'answered' };
+const OPENED: McpSessionSignal = { kind: 'session', session: 's', signal: 'opened', process: 'a' };
+const CLOSED: McpSessionSignal = { ...OPENED, signal: 'closed' };
 
 /** Nothing that a bus could not carry through JSON, and much that none of ours would. */
 const HOSTILE: readonly unknown[] = [
@@ -22,6 +24,9 @@ const HOSTILE: readonly unknown[] = [
   { ...CANCELLED, message: undefined },
   { ...CANCELLED, message: {} },
   { ...ANSWERED, message: null },
+  { ...OPENED, process: undefined },
+  { ...CLOSED, process: 1 },
+  { ...CANCELLED, signal: 'opened' },
   { kind: 'list', list: 'tools' },
   { kind: 'resource', uri: 'a://1' },
 ];
@@ -65,10 +70,13 @@ describe('LocalEventBus', () => {
 });
 
 describe('SessionSignals', () => {
-  it.each([[ENDED], [CANCELLED], [ANSWERED]])('takes %j for a signal, and through JSON as well', (signal) => {
-    expect(isSessionSignal(signal)).toBe(true);
-    expect(isSessionSignal(JSON.parse(JSON.stringify(signal)))).toBe(true);
-  });
+  it.each([[ENDED], [CANCELLED], [ANSWERED], [OPENED], [CLOSED]])(
+    'takes %j for a signal, and through JSON as well',
+    (signal) => {
+      expect(isSessionSignal(signal)).toBe(true);
+      expect(isSessionSignal(JSON.parse(JSON.stringify(signal)))).toBe(true);
+    },
+  );
 
   it.each(HOSTILE.map((value) => [value]))('takes %j for none', (value) => {
     expect(isSessionSignal(value)).toBe(false);

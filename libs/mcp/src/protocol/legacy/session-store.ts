@@ -51,12 +51,17 @@ export interface McpSessionUse {
  * each of them serve every session. What it gives is never changed, and what is given to it neither.
  *
  * A session that was not used for the `idle` ms it was last kept for is over, as if it was deleted.
+ *
+ * `get` and `touch` are called for every message, `touch` every ten seconds for each session at work. Ids are of our
+ * making, an `owner` and what is followed may be any text. A call that rejects or throws is answered 500 and logged; one
+ * that never answers holds its request, so give the connection a time-out. Close it in `onApplicationShutdown()`: until
+ * then calls are being answered.
  * @publicApi
  */
 export abstract class McpSessionStore {
   /**
-   * Whether other processes use the same sessions. They are then not ended to make room while they were used in the
-   * last half minute: another process may be at work for them.
+   * Whether other processes use the same sessions; default true. They are then not ended to make room while they were
+   * used in the last half minute: another process may be at work for them. A store of one process says false.
    */
   readonly isShared: boolean = true;
 

@@ -48,6 +48,10 @@ class SlowEventStore extends McpEventStore {
     return this.write(() => this.store.end(key, time));
   }
 
+  keep(key: McpStreamKey, time: number): Promise<void> {
+    return this.write(() => this.store.keep(key, time));
+  }
+
   async after(key: McpStreamKey, sequence: number): Promise<McpReplay | undefined> {
     await pass(this.turns());
     const replay = this.store.after(key, sequence);
@@ -357,6 +361,41 @@ describe('the end of a stream', () => {
     const fits = setUp();
     fits.stream.end('x'.repeat(BOUNDS.bytes));
     expect(fits.kept()?.events.at(-1)?.message).toHaveLength(BOUNDS.bytes);
+  });
+});
+
+describe('a stream that is left to other processes', () => {
+  it('ends its connection and itself here, and is kept as one that goes on', () => {
+    const { stream, writer, event, closed, kept } = setUp({ kind: 'g' });
+    stream.send('2');
+    jest.advanceTimersByTime(BOUNDS.time - 1);
+    stream.leave();
+    stream.leave();
+    stream.send('3');
+    stream.end();
+    expect([writer.written, writer.isEnded, closed]).toEqual([[event(1), event(2, '2')], true, [stream]]);
+    jest.advanceTimersByTime(BOUNDS.time - 1);
+    expect(kept()).toEqual({
+      events: [
+        { sequence: 1, message: '' },
+        { sequence: 2, message: '2' },
+      ],
+      isEnded: false,
+    });
+    jest.advanceTimersByTime(1);
+    expect(kept()).toBeUndefined();
+  });
+
+  it('waits for its client no more', () => {
+    const { stream, writer, closed } = setUp({ kind: 'g' });
+    stream.begin();
+    writer.cut();
+    stream.detach(writer);
+    stream.leave();
+    expect(closed).toEqual([stream]);
+    stream.detach(writer);
+    jest.advanceTimersByTime(BOUNDS.time);
+    expect(closed).toEqual([stream]);
   });
 });
 
@@ -774,6 +813,9 @@ describe('a store of events that fails', () => {
     }
     end(): Promise<void> {
       return this.fail('end');
+    }
+    keep(): Promise<void> {
+      return this.fail('keep');
     }
     after(): Promise<undefined> {
       return this.fail('after');

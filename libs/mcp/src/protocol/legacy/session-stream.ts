@@ -5,6 +5,8 @@ import type { McpEventStore, McpReplayBounds, McpStreamEvent, McpStreamKey } fro
 export interface EventWriter {
   /** Nothing can be written any more. */
   readonly isOver: boolean;
+  /** Whether what is written goes out at once; else it waits for others on the same connection. */
+  readonly isConnected: boolean;
   /** Whether the reader keeps up, so that what may be lost is worth sending. */
   readonly hasRoom: boolean;
   /** Tells the client that the stream is there. */
@@ -97,6 +99,11 @@ export class SessionStream {
     return this.writer !== undefined;
   }
 
+  /** Whether what is sent goes out at once. */
+  get isConnected(): boolean {
+    return this.isAttached && this.writer!.isConnected;
+  }
+
   /** Opens the stream before there is a message. */
   begin(): void {
     if (this.key || this.isEnded || this.first.isOver) return;
@@ -139,6 +146,24 @@ export class SessionStream {
     if (this.isAttached) this.writer!.end(message, id, () => this.forgetIn(this.takenTime));
     this.writer = undefined;
     this.home.closed(this);
+  }
+
+  /** It ends here alone: what is kept of it waits for its client to take it up in another process. */
+  leave(): void {
+    if (this.isEnded) return;
+    this.renew();
+    this.isEnded = true;
+    clearTimeout(this.waiting);
+    if (this.isAttached) this.writer!.end();
+    this.writer = undefined;
+    this.home.closed(this);
+  }
+
+  /** What is kept of it is still wanted. */
+  renew(): void {
+    const { events, bounds } = this.home;
+    if (this.key && this.sequence > 0 && !this.isEnded)
+      this.store(() => events?.keep(this.key!, bounds.time));
   }
 
   /** Its connection is closed: waits for a while for its client to come back, where that knows how. */

@@ -26,6 +26,7 @@ function setUp(change: Partial<McpSessionData> = {}) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    tell: () => undefined,
     settled: (told) => void settled.push(told.isSettled),
     onFault: (fault) => void faults.push(fault),
   };
@@ -133,6 +134,24 @@ describe('its standing streams', () => {
       [TOOLS_CHANGED],
       [TOOLS_CHANGED],
     ]);
+  });
+
+  it('S-075: that wait for others on their connection get what no other can send at once, and keep it', () => {
+    const { open, announce } = setUp();
+    const [away, first, second, third] = [open(), open(), open(), open()];
+    away.writer.cut();
+    away.stream.detach(away.writer);
+    second.writer.isConnected = false;
+    third.writer.isConnected = false;
+    announce();
+    expect([first, second, third].map(({ writer }) => writer.messages.length)).toEqual([1, 0, 0]);
+    first.writer.cut();
+    announce();
+    expect(third.writer.messages).toEqual([TOOLS_CHANGED]);
+    third.writer.isConnected = true;
+    announce();
+    expect(third.writer.messages).toEqual([TOOLS_CHANGED, TOOLS_CHANGED]);
+    expect(second.writer.messages).toEqual([]);
   });
 
   it('S-076: keep a message for the newest whose client may come back, where none is connected', async () => {

@@ -15,6 +15,8 @@ export interface SessionHost {
   readonly replayTime: number;
   /** Has a listener told of changes until what it gives is called. */
   join(listener: ChangeListener): () => void;
+  /** The newest standing stream of a session is here, or there is none here any more. */
+  tell(session: Session, what: 'opened' | 'closed'): void;
   /** Nothing of the session is at work here any more. */
   settled(session: Session): void;
   /** Told of a store that fails. */
@@ -38,6 +40,8 @@ export class Session extends Channel implements StreamHome {
   readonly bounds: McpReplayBounds;
   readonly replayTime: number;
   readonly primes: boolean;
+  /** The other process that has the newest stream, and tells the client what there is. */
+  toldBy: string | undefined;
   /** When the store was told last that this session is used; ms. */
   touchedAt = 0;
   private holds = 0;
@@ -129,11 +133,18 @@ export class Session extends Channel implements StreamHome {
       (oldest!.isAttached ? (away ?? oldest!) : oldest!).end();
     }
     this.leave ??= this.host.join(this.peer);
+    this.toldBy = undefined;
+    this.host.tell(this, 'opened');
     this.peer.send = (message) => this.tell(message);
     stream.begin();
     // It may have come to its end while the request looked into the store.
     if (this.hasEnded) stream.end();
     return stream;
+  }
+
+  /** What is kept of its streams is still wanted. */
+  renewStreams(): void {
+    for (const stream of [...this.posts.values(), ...this.standing]) stream.renew();
   }
 
   /** The stream of that name, where it is not over. */
@@ -150,6 +161,7 @@ export class Session extends Channel implements StreamHome {
     this.standing = this.standing.filter((other) => other !== stream);
     if (this.standing.length > 0) return;
     this.peer.send = undefined;
+    if (this.leave) this.host.tell(this, 'closed');
     this.leave?.();
     this.leave = undefined;
     if (this.holds === 0) this.host.settled(this);
@@ -159,19 +171,34 @@ export class Session extends Channel implements StreamHome {
     this.host.onFault(fault);
   }
 
-  /** Ends every call, whose streams end with it, and every standing stream. */
-  end(): void {
+  /**
+   * Ends every call, whose streams end with it, and every standing stream.
+   *
+   * @param goesOn whether it ends in this process alone
+   */
+  end(goesOn = false): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
     // First, so that nothing is written for what waits for the client itself.
     this.peer.close();
     this.shut('cancelled');
-    for (const stream of this.standing) stream.end();
+    for (const stream of this.standing) {
+      if (goesOn) stream.leave();
+      else stream.end();
+    }
   }
 
-  /** One message, on one stream: the newest that is connected, else the newest whose client may come back. */
+  /**
+   * One message, on one stream: the newest whose turn it is on its connection, else the newest that waits for its turn,
+   * else the newest whose client may come back.
+   */
   private tell(message: string): void {
-    const stream = this.standing.findLast(({ isAttached }) => isAttached) ?? this.standing.at(-1);
+    if (this.toldBy !== undefined) return;
+    const { standing } = this;
+    const stream =
+      standing.findLast(({ isConnected }) => isConnected) ??
+      standing.findLast(({ isAttached }) => isAttached) ??
+      standing.at(-1);
     stream?.send(message);
   }
 

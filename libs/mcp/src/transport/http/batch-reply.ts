@@ -1,30 +1,34 @@
+import { BatchAnswers } from '../../protocol/batch-answers.js';
+import type { RequestId } from '../../protocol/json-rpc.js';
 import type { ReplyStream } from './reply-stream.js';
-
-/** One of the answers to a batch. */
-export interface BatchAnswer {
-  readonly message: string;
-  /** What is kept of it for a client whose connection is cut, where it is too large to be kept. */
-  readonly instead: () => string;
-}
 
 /** The answers to one batch: an array, or single messages once something preceded them on a stream. */
 export class BatchReply {
-  private readonly answers: BatchAnswer[] = [];
+  private readonly answers: BatchAnswers;
   private sending: Promise<void> | undefined;
 
-  constructor(private readonly reply: ReplyStream) {}
+  /**
+   * @param limit bytes of answers that may wait together
+   * @param instead what is kept of an answer that is too large to be kept, for a client whose connection is cut
+   */
+  constructor(
+    private readonly reply: ReplyStream,
+    limit: number,
+    private readonly instead: (id: RequestId | undefined) => string,
+  ) {
+    this.answers = new BatchAnswers(limit);
+  }
 
-  add(answer: BatchAnswer): void {
-    this.answers.push(answer);
+  add(id: RequestId | undefined, message: string): void {
+    this.answers.add(id, message);
     if (this.reply.isStream) void this.send();
   }
 
   /** Nothing more is added. What waited comes as fast as the client reads. */
   async end(): Promise<void> {
     const { reply, answers } = this;
-    if (!reply.isStream && answers.length > 0)
-      return reply.answer(`[${answers.map(({ message }) => message).join(',')}]`, 200);
-    while (this.sending || answers.length > 0) await this.send();
+    if (!reply.isStream && !answers.isEmpty) return reply.answer(answers.toArray(), 200);
+    while (this.sending || !answers.isEmpty) await this.send();
     reply.endUnanswered();
   }
 
@@ -35,7 +39,8 @@ export class BatchReply {
   /** One after the other: many calls may end at once, and all their answers be more than may wait for a client. */
   private async sendAll(): Promise<void> {
     for (let answer = this.answers.shift(); answer; answer = this.answers.shift()) {
-      this.reply.early!.send(answer.message, answer.instead);
+      const { id, message } = answer;
+      this.reply.early!.send(message, () => this.instead(id));
       await this.reply.drained();
     }
   }

@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ENDPOINT_METADATA } from '../../decorators/metadata-keys.js';
@@ -9,6 +9,7 @@ import { BodyReader, type GONE } from './body-reader.js';
 import { HttpExchange, type FastifyReply, type FrameworkRequest } from './http-exchange.js';
 import type { HttpRefusal } from './http-refusal.js';
 import { RequestGate } from './request-gate.js';
+import { requestPath } from './request-path.js';
 
 /** Headers by which an adapter's parsers see that there is a body, and which of them reads it. */
 const EXPRESS_HIDDEN = ['content-length', 'transfer-encoding'];
@@ -66,7 +67,7 @@ export class UnknownAdapterException extends McpBootException {
  * refusal, and before the body, guards and everything after them.
  */
 @Injectable()
-export class BodyGate implements OnModuleDestroy {
+export class BodyGate implements BeforeApplicationShutdown {
   private readonly gate: RequestGate;
   private readonly bodies: BodyReader;
   private readonly logger = new Logger(LOG_CONTEXT);
@@ -114,7 +115,7 @@ export class BodyGate implements OnModuleDestroy {
   }
 
   /** Bodies that are still coming would keep the server open: they are answered and let go. */
-  onModuleDestroy(): void {
+  beforeApplicationShutdown(): void {
     this.bodies.close();
   }
 
@@ -212,7 +213,7 @@ export class BodyGate implements OnModuleDestroy {
       .router.stack.filter(({ route }) =>
         route?.stack.some(({ handle }) => Reflect.hasMetadata(ENDPOINT_METADATA, handle)),
       );
-    const path = pathOf(request.url ?? '/');
+    const path = requestPath(request.url ?? '/');
     return this.layers.some((layer) => layer.match(path));
   }
 }
@@ -224,13 +225,6 @@ function turnedAway(request: GatedMessage, response: ServerResponse): boolean {
   const exchange = new HttpExchange(request, response);
   if (!exchange.isAnswered) exchange.refuse(refusal);
   return true;
-}
-
-/** The path as Express's router takes it: also out of an absolute address, and without a fragment. */
-function pathOf(url: string): string {
-  if (!url.startsWith('/')) return URL.canParse(url) ? new URL(url).pathname : url;
-  const end = url.search(/[?#]/);
-  return end < 0 ? url : url.slice(0, end);
 }
 
 function hide(message: GatedMessage, names: readonly string[]): void {

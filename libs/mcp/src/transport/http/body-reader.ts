@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ErrorCode } from '../../protocol/error-codes.js';
-import { refuse, RETRY, type HttpRefusal } from './http-refusal.js';
+import { refuse, shuttingDown, type HttpRefusal } from './http-refusal.js';
 import { checkBodyHeaders, tooLarge } from './media-types.js';
 
 export interface BodyLimits {
@@ -25,7 +25,7 @@ export class BodyReader {
 
   read(message: IncomingMessage): Promise<Buffer | HttpRefusal | typeof GONE> {
     const { limits } = this;
-    const refusal = this.isClosed ? shuttingDown() : checkBodyHeaders(message, limits.body);
+    const refusal = this.isClosed ? shuttingDown({ closes: true }) : checkBodyHeaders(message, limits.body);
     if (refusal) return Promise.resolve(refusal);
     if (message.readableDidRead) return Promise.resolve(alreadyRead());
     if (message.destroyed) return Promise.resolve(GONE);
@@ -59,12 +59,8 @@ export class BodyReader {
   /** Lets go of every body that is still coming. */
   close(): void {
     this.isClosed = true;
-    this.reading.forEach((finish) => finish(shuttingDown()));
+    this.reading.forEach((finish) => finish(shuttingDown({ closes: true })));
   }
-}
-
-function shuttingDown(): HttpRefusal {
-  return refuse(503, 'The server is shutting down', { closes: true, headers: RETRY });
 }
 
 function alreadyRead(): HttpRefusal {

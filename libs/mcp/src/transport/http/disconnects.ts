@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { CallLifetime } from '../../protocol/call-lifetime.js';
 import type { HttpExchange } from './http-exchange.js';
 
-/** The calls whose answers wait behind others on their connection. One listener serves all of a socket. */
-const queued = new WeakMap<Socket, QueuedCalls>();
+/** What waits for the end of a connection beside its response. One listener serves all of a socket. */
+const watched = new WeakMap<Socket, SocketEnd>();
 
 /**
  * Ends the call when its client closes the connection. A response tells of that only while it holds the
@@ -19,37 +19,42 @@ export function endOnDisconnect(lifetime: CallLifetime, { raw, message }: HttpEx
   const { socket } = message;
   const isQueued = raw.socket === null;
   if (raw.destroyed || (isQueued && socket.destroyed)) onClose();
-  else if (isQueued) callsOf(socket).add(lifetime);
+  const unwatch = isQueued && !socket.destroyed ? onSocketClose(socket, onClose) : undefined;
   return () => {
     raw.off('close', onClose);
-    if (isQueued) queued.get(socket)?.delete(lifetime);
+    unwatch?.();
   };
 }
 
-function callsOf(socket: Socket): QueuedCalls {
-  let calls = queued.get(socket);
-  if (!calls) queued.set(socket, (calls = new QueuedCalls(socket)));
-  return calls;
+/**
+ * Calls back when the socket closes. Any number of responses may wait on one socket, too many for a listener each.
+ *
+ * @returns what stops watching
+ */
+export function onSocketClose(socket: Socket, onClose: () => void): () => void {
+  let end = watched.get(socket);
+  if (!end) watched.set(socket, (end = new SocketEnd(socket)));
+  end.add(onClose);
+  return () => end.delete(onClose);
 }
 
-/** Listens to the socket as long as there is a call on it. */
-class QueuedCalls {
-  private readonly lifetimes = new Set<CallLifetime>();
+/** Listens to the socket as long as somebody waits for its end. */
+class SocketEnd {
+  private readonly waiting = new Set<() => void>();
 
   constructor(private readonly socket: Socket) {
     socket.on('close', this.onClose);
   }
 
-  add(lifetime: CallLifetime): void {
-    this.lifetimes.add(lifetime);
+  add(onClose: () => void): void {
+    this.waiting.add(onClose);
   }
 
-  delete(lifetime: CallLifetime): void {
-    this.lifetimes.delete(lifetime);
-    if (this.lifetimes.size > 0) return;
+  delete(onClose: () => void): void {
+    if (!this.waiting.delete(onClose) || this.waiting.size > 0) return;
     this.socket.off('close', this.onClose);
-    queued.delete(this.socket);
+    watched.delete(this.socket);
   }
 
-  private readonly onClose = (): void => this.lifetimes.forEach((lifetime) => lifetime.end('disconnected'));
+  private readonly onClose = (): void => this.waiting.forEach((onClose) => onClose());
 }

@@ -10,11 +10,34 @@ export interface FrameworkRequest {
   rawBody?: Buffer;
 }
 
+/** What changes the listeners of an emitter, which Express's request is. */
+const LISTENING = [
+  'on',
+  'once',
+  'off',
+  'addListener',
+  'removeListener',
+  'removeAllListeners',
+  'prependListener',
+  'prependOnceListener',
+];
+
 /** The request as the guards of one message of a batch see it: its own body, and what they add stays with it. */
 export function requestWith(request: FrameworkRequest, body: unknown): FrameworkRequest {
-  return Object.create(request, {
+  const own: FrameworkRequest = Object.create(request, {
     body: { value: body, writable: true, enumerable: true, configurable: true },
-  }) as FrameworkRequest;
+  });
+  // Listeners are counted on the emitter itself: through another object some would stay for ever.
+  for (const name of LISTENING) {
+    const method: unknown = Reflect.get(request, name);
+    if (typeof method !== 'function') continue;
+    const value = (...args: unknown[]): unknown => {
+      const result: unknown = Reflect.apply(method, request, args);
+      return result === request ? own : result;
+    };
+    Object.defineProperty(own, name, { value, writable: true, configurable: true });
+  }
+  return own;
 }
 
 /** The few members of Fastify's reply that are used. */
@@ -83,7 +106,16 @@ export class HttpExchange {
     this.raw.end(body);
   }
 
-  refuse(refusal: HttpRefusal, nullId = false): void {
+  /** Closes the connection once its client has taken nothing for `time` ms of what waits for it. */
+  cutWhenStalled(time: number): void {
+    const { raw } = this;
+    // Node tells of a connection on which nothing moves, also inside a long write.
+    raw.setTimeout(time, () => {
+      if (raw.writableLength > 0 || raw.writableNeedDrain) raw.destroy();
+    });
+  }
+
+  refuse(refusal: HttpRefusal, nullId = refusal.nullId): void {
     const body = refusalBody(refusal, nullId);
     if (refusal.closes) this.sendAndClose(refusal.status, body, refusal.headers);
     else this.send(refusal.status, body, refusal.headers);

@@ -6,6 +6,8 @@ export interface HttpRefusal {
   readonly status: number;
   readonly error: RpcError;
   readonly id?: RequestId;
+  /** Without an id, whether it is to say `"id": null`. */
+  readonly nullId?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
   /** The body was not read to its end, so the connection cannot be used again. */
   readonly closes?: boolean;
@@ -25,13 +27,18 @@ export function isRefusal(value: unknown): value is HttpRefusal {
 }
 
 /** The body of a refusal. */
-export function refusalBody(refusal: HttpRefusal, nullId = false): string {
+export function refusalBody(refusal: HttpRefusal, nullId?: boolean): string {
   return errorMessage(refusal.id, refusal.error, nullId);
 }
 
 /** To a client that takes neither form of an answer. */
 export function notAcceptable(id: RequestId | undefined): HttpRefusal {
   return refuse(406, 'Not acceptable: accept application/json, text/event-stream or both', { id });
+}
+
+/** To a request that came too late. */
+export function shuttingDown(more: Partial<Omit<HttpRefusal, 'status'>> = {}): HttpRefusal {
+  return refuse(503, 'The server is shutting down', { headers: RETRY, ...more });
 }
 
 /** With every 503: the client may try again soon. */

@@ -6,6 +6,7 @@ import {
 } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Server, type ServerResponse } from 'node:http';
+import { Server as SecureServer } from 'node:https';
 import { LOG_CONTEXT } from '../../mcp.constants.js';
 import { eraOfMessage } from '../../protocol/era.js';
 import type { ParsedMessage, RejectedMessage } from '../../protocol/json-rpc.js';
@@ -15,7 +16,7 @@ import { BodyGate } from './body-gate.js';
 import { Connections } from './connections.js';
 import type { FastifyReply, FrameworkRequest, HttpExchange } from './http-exchange.js';
 import { HttpReception } from './http-reception.js';
-import { notAcceptable } from './http-refusal.js';
+import { notAcceptable, shuttingDown } from './http-refusal.js';
 import { LegacyEndpoint, VERSION_HEADER } from './legacy.endpoint.js';
 import { acceptanceOf } from './media-types.js';
 import { ModernEndpoint } from './modern.endpoint.js';
@@ -40,7 +41,7 @@ export class HttpTransport implements OnApplicationBootstrap, BeforeApplicationS
 
   onApplicationBootstrap(): void {
     const server: unknown = this.adapterHost.httpAdapter?.getHttpServer();
-    if (server instanceof Server) this.connections.watch(server);
+    if (server instanceof Server || server instanceof SecureServer) this.connections.watch(server);
   }
 
   beforeApplicationShutdown(): Promise<void> {
@@ -64,7 +65,11 @@ export class HttpTransport implements OnApplicationBootstrap, BeforeApplicationS
     if (!body) return;
     const parsed = parseMessage(body, this.server.settings.limits);
     if (parsed.kind === 'rejected') return this.reject(parsed, exchange);
-    if (parsed.kind === 'batch') return this.legacy.batch(parsed, exchange);
+    if (parsed.kind === 'batch') {
+      if (this.server.isClosing)
+        return exchange.refuse(shuttingDown(), await this.legacy.wantsNullId(exchange));
+      return this.legacy.batch(parsed, exchange);
+    }
     exchange.request.body = parsed.source.value;
     const id = parsed.kind === 'request' ? parsed.id : undefined;
     return this.deliver(parsed, exchange).catch((fault: unknown) => this.reception.fail(fault, exchange, id));
@@ -78,6 +83,7 @@ export class HttpTransport implements OnApplicationBootstrap, BeforeApplicationS
     const era = eraOfMessage(params, exchange.header(VERSION_HEADER), this.server.settings.revisions);
     const endpoint = era === 'modern' ? this.modern : this.legacy;
     if (message.kind !== 'request') return endpoint.accept(message, exchange);
+    if (this.server.isClosing) return exchange.refuse(shuttingDown({ id: message.id }));
     const acceptance = acceptanceOf(exchange.message.headers.accept);
     if (!acceptance.json && !acceptance.stream) return exchange.refuse(notAcceptable(message.id));
     await endpoint.request(message, exchange, acceptance);

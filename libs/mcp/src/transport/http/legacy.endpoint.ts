@@ -109,8 +109,7 @@ export class LegacyEndpoint {
     try {
       if (party?.revision !== BATCH_REVISION) {
         this.server.log.refused('http', BATCH_NOT_SERVED.error.code, BATCH_NOT_SERVED.error.message);
-        const nullId = party !== undefined && party.revision <= LAST_WITH_NULL_ID;
-        return exchange.refuse({ status: 400, ...BATCH_NOT_SERVED }, nullId);
+        return exchange.refuse({ status: 400, ...BATCH_NOT_SERVED }, party && hasNullId(party));
       }
       exchange.request.body = source.value;
       if (members.some(({ kind }) => kind === 'request' || kind === 'rejected'))
@@ -133,10 +132,10 @@ export class LegacyEndpoint {
     try {
       const refusal = await this.streams.open(party.session!, exchange, () => party.release());
       if (!refusal) return;
-      exchange.refuse(refusal);
+      exchange.refuse(refusal, hasNullId(party));
     } catch (fault) {
       this.server.sessions.onFault(fault);
-      if (!exchange.isAnswered) exchange.refuse(storeFailed());
+      if (!exchange.isAnswered) exchange.refuse(storeFailed(), hasNullId(party));
       else exchange.raw.end();
     }
     party.release();
@@ -148,7 +147,7 @@ export class LegacyEndpoint {
     if (isRefusal(party)) return exchange.refuse(party);
     const isEnded = await this.server.sessions.end(party.session!.id).finally(() => party.release());
     if (isEnded) exchange.send(204, undefined);
-    else exchange.refuse(unknownSession(undefined));
+    else exchange.refuse(unknownSession(undefined), hasNullId(party));
   }
 
   /** Whether a client whose message cannot be read wants `"id": null` in the error. Never looked up for others. */
@@ -158,7 +157,7 @@ export class LegacyEndpoint {
     if (id === undefined) return false;
     const owner = this.server.settings.callerOf(exchange.request)?.id;
     const session = await this.server.sessions.lookUp(id, owner);
-    return session !== undefined && session.revision <= LAST_WITH_NULL_ID;
+    return session !== undefined && hasNullId(session);
   }
 
   private async initialize(request: RequestMessage, exchange: HttpExchange): Promise<void> {
@@ -175,7 +174,7 @@ export class LegacyEndpoint {
     if (!this.hasSessions) return exchange.send(200, result);
     const id = await server.openSession(handshake, owner);
     if (id === undefined) {
-      const why = 'Too many sessions, all of them busy: try again shortly';
+      const why = 'Too many sessions, all of them in use: try again later';
       return exchange.refuse(refuse(503, why, { id: request.id, headers: RETRY }));
     }
     // Who hung up knows no id to use it by.
@@ -197,7 +196,8 @@ export class LegacyEndpoint {
     const { revision, client } = session;
     if (version === undefined || version === revision) return { revision, client, session, release };
     release();
-    return refuse(400, `MCP-Protocol-Version must be ${revision}, as this session negotiated`, { id });
+    const problem = `MCP-Protocol-Version must be ${revision}, as this session negotiated`;
+    return refuse(400, problem, { id, nullId: hasNullId(session) });
   }
 
   /** A client of whom nothing is kept. */
@@ -225,21 +225,34 @@ export class LegacyEndpoint {
     exchange: HttpExchange,
   ): Promise<void> {
     const acceptance = acceptanceOf(exchange.message.headers.accept);
-    if (!acceptance.json && !acceptance.stream) return exchange.refuse(notAcceptable(undefined));
+    if (!acceptance.json && !acceptance.stream)
+      return exchange.refuse(notAcceptable(undefined), hasNullId(party));
     const reply = this.reply(party, exchange, acceptance, undefined);
-    const batch = new BatchReply(reply);
-    await Promise.all(
-      members.map(async (member) => {
-        if (member.kind !== 'request' && member.kind !== 'rejected') return this.take(member, party.session);
-        const instead = () => tooLargeToKeep(member.id, this.server.settings.limits);
-        if (member.kind === 'rejected')
-          return batch.add({ message: errorMessage(member.id, member.error, true), instead });
-        const request = requestWith(exchange.request, member.source.value);
-        const outcome = await this.dispatch(member, this.origin(party, exchange, request, reply), party);
-        if (outcome) batch.add({ message: outcome.message, instead });
-      }),
-    );
-    await batch.end();
+    const { limits } = this.server.settings;
+    const batch = new BatchReply(reply, limits.resultSize, (id) => tooLargeToKeep(id, limits));
+    try {
+      await Promise.all(members.map((member) => this.answerOne(member, party, exchange, reply, batch)));
+    } finally {
+      await batch.end();
+    }
+  }
+
+  private async answerOne(
+    member: ParsedMessage,
+    party: Party,
+    exchange: HttpExchange,
+    reply: ReplyStream,
+    batch: BatchReply,
+  ): Promise<void> {
+    if (member.kind === 'rejected') return batch.add(member.id, errorMessage(member.id, member.error, true));
+    if (member.kind !== 'request') {
+      // A store that fails takes none of the other messages with it.
+      await this.take(member, party.session).catch((fault: unknown) => this.server.sessions.onFault(fault));
+      return;
+    }
+    const request = requestWith(exchange.request, member.source.value);
+    const outcome = await this.dispatch(member, this.origin(party, exchange, request, reply), party);
+    if (outcome) batch.add(member.id, outcome.message);
   }
 
   private dispatch(request: RequestMessage, origin: CallOrigin, { session }: Party) {
@@ -291,6 +304,11 @@ export class LegacyEndpoint {
       id: request.id,
     };
   }
+}
+
+/** Whether an error without a readable id says so. */
+function hasNullId({ revision }: Pick<Party, 'revision'>): boolean {
+  return revision <= LAST_WITH_NULL_ID;
 }
 
 function storeFailed(): HttpRefusal {

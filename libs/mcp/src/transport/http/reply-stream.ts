@@ -16,7 +16,14 @@ export interface ReplyOptions {
   readonly responses: 'auto' | 'json';
   /** ms of silence after which an answer is a stream, which can be kept alive. */
   readonly keepAlive: number;
+  readonly limits: {
+    /** ms in which the reader may take nothing of what waits. */
+    readonly streamStall: number;
+  };
 }
+
+/** Characters beyond which an answer may wait for its reader. */
+const LARGE = 64 * 1024;
 
 /** The answer to one request: plain JSON, or a stream from the moment something precedes the result. */
 export class ReplyStream implements ChangeOutlet {
@@ -28,8 +35,9 @@ export class ReplyStream implements ChangeOutlet {
     private readonly exchange: HttpExchange,
     private readonly acceptance: Acceptance,
     private readonly stream: AnswerStream,
-    { responses, keepAlive }: ReplyOptions,
+    private readonly options: ReplyOptions,
   ) {
+    const { responses, keepAlive } = options;
     if (!acceptance.stream || responses === 'json') return;
     this.early = stream;
     this.silence = setTimeout(() => stream.begin(), keepAlive);
@@ -61,7 +69,10 @@ export class ReplyStream implements ChangeOutlet {
     if (this.stream.isOpen) this.stream.end(message);
     else if (this.exchange.isAnswered || this.exchange.raw.destroyed) return;
     else if (status === 200 && !this.acceptance.json) this.stream.end(message);
-    else this.exchange.send(status, message, status === 503 ? RETRY : undefined);
+    else {
+      this.exchange.send(status, message, status === 503 ? RETRY : undefined);
+      if (message.length > LARGE) this.exchange.cutWhenStalled(this.options.limits.streamStall);
+    }
   }
 
   /** The call was cancelled: the stream ends without an answer, a plain exchange with an empty one. */

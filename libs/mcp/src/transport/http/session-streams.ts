@@ -23,6 +23,9 @@ interface EventPlace {
 /** Where a client goes on: on a stream that is open here, or after what is kept of one. */
 type Beginning = EventPlace & ({ readonly live: SessionStream } | { readonly missed: McpReplay });
 
+/** Of a stream that is over, its client has all. */
+const OVER = Symbol('over');
+
 /**
  * What GET opens: a standing stream of the session, for messages that belong to no request; or, by the id of an event,
  * what follows that on its stream.
@@ -46,6 +49,11 @@ export class SessionStreams {
       return refuse(406, 'Not acceptable: accept text/event-stream');
     const beginning = await this.beginning(session, exchange.header(LAST_EVENT_HEADER));
     if (isRefusal(beginning)) return beginning;
+    if (beginning === OVER) {
+      release();
+      exchange.send(204, undefined);
+      return undefined;
+    }
     const { streams, settings } = this.server;
     const full = streams.refusal(session.owner);
     if (full !== undefined) return refuse(503, full, { headers: RETRY });
@@ -82,7 +90,7 @@ export class SessionStreams {
   private async beginning(
     session: Session,
     last: string | undefined,
-  ): Promise<Beginning | HttpRefusal | undefined> {
+  ): Promise<Beginning | HttpRefusal | typeof OVER | undefined> {
     if (last === undefined) return undefined;
     const place = readEventId(last);
     if (!place) return nothingFollows();
@@ -90,7 +98,7 @@ export class SessionStreams {
     // It may have come to its end meanwhile.
     const live = session.find(place.stream);
     if (live?.hasGiven(place.sequence)) return { ...place, live };
-    if (!live && missed && !(missed.isEnded && missed.events.length === 0)) return { ...place, missed };
+    if (!live && missed) return missed.isEnded && missed.events.length === 0 ? OVER : { ...place, missed };
     return nothingFollows();
   }
 
@@ -136,5 +144,5 @@ export class SessionStreams {
 }
 
 function nothingFollows(): HttpRefusal {
-  return refuse(400, 'Nothing follows this Last-Event-ID: its stream is over, or not of this session');
+  return refuse(400, 'Last-Event-ID names no event that is kept of a stream of this session');
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { BURST_ROOM } from '../burst-room.js';
+import { onSocketClose } from './disconnects.js';
 import type { HttpExchange } from './http-exchange.js';
 
 const STREAM_HEADERS = {
@@ -43,6 +44,11 @@ export class SseWriter {
   get isOver(): boolean {
     const { raw, message } = this.exchange;
     return raw.destroyed || raw.writableEnded || message.socket.destroyed;
+  }
+
+  /** Whether it is this response's turn on its connection: a pipelined one waits until all before it are sent. */
+  get isConnected(): boolean {
+    return this.exchange.raw.socket !== null;
   }
 
   /** Whether what may be lost is worth sending: of it, a burst of one moment may wait. */
@@ -102,15 +108,14 @@ export class SseWriter {
     const { stream } = this;
     if (!stream?.writableNeedDrain || this.isOver) return Promise.resolve();
     return (this.waiting ??= new Promise((resolve) => {
-      const { socket } = this.exchange.message;
       const done = () => {
         stream.off('drain', done).off('close', done);
-        socket.off('close', done);
+        unwatch();
         this.waiting = undefined;
         resolve();
       };
       stream.on('drain', done).on('close', done);
-      socket.on('close', done);
+      const unwatch = onSocketClose(this.exchange.message.socket, done);
     }));
   }
 
@@ -135,10 +140,7 @@ export class SseWriter {
     this.beat.unref();
     const stop = () => clearInterval(this.beat);
     stream.once('close', stop);
-    // Node tells of a connection on which nothing moves, also inside a long write.
-    stream.setTimeout(streamStall, () => {
-      if (stream.writableLength > 0 || stream.writableNeedDrain) stream.destroy();
-    });
+    this.exchange.cutWhenStalled(streamStall);
     return (this.stream = stream);
   }
 }

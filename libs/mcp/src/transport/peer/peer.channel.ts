@@ -25,6 +25,7 @@ import {
 } from '../../protocol/json-rpc.js';
 import { scanMessage } from '../../protocol/json-scan.js';
 import { readHandshake, type Handshake } from '../../protocol/legacy/handshake.js';
+import { BatchAnswers } from '../../protocol/batch-answers.js';
 import type { LegacyPeer } from '../../protocol/legacy/legacy-peer.js';
 import { BATCH_NOT_SERVED, parseMessage } from '../../protocol/message-parser.js';
 import { readEnvelope } from '../../protocol/request-meta.js';
@@ -148,9 +149,15 @@ export class PeerChannel extends Channel {
 
   /** Each message is served by itself, and the answers come together. Source: Base Protocol, Batching, 2025-03-26. */
   private async batch({ members }: BatchMessage, bearerOf: BearerOf): Promise<PeerAnswer | undefined> {
-    const answers = await Promise.all(members.map((member) => this.take(member, bearerOf)));
-    const messages = answers.flatMap((answer) => (answer ? [answer.message] : []));
-    return messages.length === 0 ? undefined : { message: `[${messages.join(',')}]` };
+    const answers = new BatchAnswers(this.server.settings.limits.resultSize);
+    await Promise.all(
+      members.map(async (member) => {
+        const answer = await this.take(member, bearerOf);
+        const id = member.kind === 'request' || member.kind === 'rejected' ? member.id : undefined;
+        if (answer) answers.add(id, answer.message);
+      }),
+    );
+    return answers.isEmpty ? undefined : { message: answers.toArray() };
   }
 
   private reject({ id, error }: RejectedMessage): string {

@@ -14,6 +14,8 @@ describe('the path of the messages', () => {
     ['/outer/api/v1/sse/?x', '/outer/api/v1/messages'],
     ['http://localhost:3000/api/sse?x=1', '/api/messages'],
     ['HTTPS://localhost/sse', '/messages'],
+    ['ftp://evil.example/api/sse?x', '/api/messages'],
+    ['foo://evil.example//sse#x', '/messages'],
     ['//evil.example/sse', '/evil.example/messages'],
     ['///sse', '/messages'],
     ['', '/messages'],

@@ -1,4 +1,5 @@
 import type { SsePaths } from '../../mcp.settings.js';
+import { requestPath } from '../http/request-path.js';
 
 /**
  * The path that leads to the messages, told by how the client found the stream: whatever precedes the route, a global
@@ -11,7 +12,7 @@ export function messagesPathOf(url: string, { path, messagesPath }: SsePaths, pu
   const [own, other] = [segmentsOf(path), segmentsOf(messagesPath)];
   const differing = own.findIndex((segment, index) => segment !== other[index]);
   const shared = differing < 0 ? own.length : differing;
-  const asked = segmentsOf(url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, ''));
+  const asked = segmentsOf(requestPath(url));
   const before = asked.slice(0, Math.max(0, asked.length - (own.length - shared)));
   // Never with two slashes at its head: what follows them would be a host.
   return `${publicPath}/${[...before, ...other.slice(shared)].join('/')}`;

@@ -13,7 +13,7 @@ import {
   type HttpExchange,
 } from '../http/http-exchange.js';
 import { HttpReception } from '../http/http-reception.js';
-import { isRefusal, refuse, RETRY, type HttpRefusal } from '../http/http-refusal.js';
+import { isRefusal, refuse, RETRY, shuttingDown, type HttpRefusal } from '../http/http-refusal.js';
 import { acceptanceOf } from '../http/media-types.js';
 import type { BearerOf } from '../peer/peer.channel.js';
 import { within } from '../within.js';
@@ -90,6 +90,9 @@ export class SseTransport implements BeforeApplicationShutdown {
   }
 
   private post(message: ParsedInput, exchange: HttpExchange): void {
+    // What concerns running calls is still taken.
+    if (this.server.isClosing && asks(message))
+      return exchange.refuse(shuttingDown({ id: idOf(message), nullId: true }));
     const stream = this.streamOf(exchange, idOf(message));
     if (isRefusal(stream)) return exchange.refuse(stream);
     const refusal = stream.channel.refuse(message);
@@ -119,6 +122,11 @@ export class SseTransport implements BeforeApplicationShutdown {
       return { request: own, response, callerOf: () => settings.callerOf(own) };
     };
   }
+}
+
+/** Whether there is something in it to be called; only 2025-03-26, whose errors have an id, has batches. */
+function asks(message: ParsedInput): boolean {
+  return message.kind === 'batch' ? message.members.some(asks) : message.kind === 'request';
 }
 
 function idOf(message: ParsedInput): RequestId | undefined {

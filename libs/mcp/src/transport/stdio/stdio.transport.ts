@@ -39,7 +39,9 @@ export async function serveStreams(
   const pending = new Set<Promise<void>>();
   const receive = (lines: Iterable<Line>) => {
     for (const line of lines) {
-      const work = serve(channel, writer, line).finally(() => pending.delete(work));
+      const work = serve(channel, writer, line)
+        .catch((fault: unknown) => server.failed('A message on stdio', fault))
+        .finally(() => pending.delete(work));
       pending.add(work);
     }
   };
