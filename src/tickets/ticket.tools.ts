@@ -3,7 +3,7 @@ import { McpContext, McpTool } from 'nest-mcp';
 import { CurrentUser } from '../auth/current-user.decorator.js';
 import { Roles } from '../auth/roles.decorator.js';
 import type { User } from '../auth/user.js';
-import { CloseTicketDto } from './dto/close-ticket.dto.js';
+import { CloseTicketDto, CloseTicketsDto, ConfirmationDto, ResolutionDto } from './dto/close-ticket.dto.js';
 import { CommentTicketDto } from './dto/comment-ticket.dto.js';
 import { ExportTicketsDto } from './dto/export-tickets.dto.js';
 import { SearchTicketsDto } from './dto/search-tickets.dto.js';
@@ -48,12 +48,35 @@ export class TicketTools {
   }
 
   @McpTool({
-    description: 'Closes a ticket. The resolution says in one or two sentences what solved it.',
+    description:
+      'Closes a ticket. The resolution says in one or two sentences what solved it; without it the user is asked.',
     annotations: { destructiveHint: false, idempotentHint: true },
   })
   @Roles('agent', 'admin')
-  closeTicket({ id, resolution }: CloseTicketDto) {
-    return this.tickets.close(id, resolution);
+  async closeTicket({ id, resolution }: CloseTicketDto, ctx: McpContext) {
+    if (resolution !== undefined) return this.tickets.close(id, resolution);
+    const answer = await ctx.elicit(`What solved ticket ${id}?`, ResolutionDto, { key: 'resolution' });
+    if (answer.action !== 'accept') return `Ticket ${id} stays open: the user did not say what solved it`;
+    return this.tickets.close(id, answer.content.resolution);
+  }
+
+  @McpTool({
+    description: 'Closes several tickets with one resolution. The user is asked for it, and then to confirm.',
+    annotations: { destructiveHint: false, idempotentHint: true },
+  })
+  @Roles('agent', 'admin')
+  async closeTickets({ ids }: CloseTicketsDto, ctx: McpContext) {
+    const reason = await ctx.elicit(`What solved these ${ids.length} tickets?`, ResolutionDto, {
+      key: 'resolution',
+    });
+    if (reason.action !== 'accept') return 'No ticket is closed: the user did not say what solved them';
+    const { resolution } = reason.content;
+    const question = `Close ${ids.join(', ')} as "${resolution}"?`;
+    const yes = await ctx.elicit(question, ConfirmationDto, { key: 'confirm' });
+    if (yes.action !== 'accept' || !yes.content.confirmed)
+      return 'No ticket is closed: the user did not confirm';
+    for (const id of ids) await this.tickets.close(id, resolution);
+    return `Closed ${ids.join(', ')}`;
   }
 
   @McpTool({

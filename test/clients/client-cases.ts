@@ -50,6 +50,7 @@ export const TOOLS = [
   'getTicket',
   'commentTicket',
   'closeTicket',
+  'closeTickets',
   'deleteTicket',
   'exportTickets',
   'listAttachments',

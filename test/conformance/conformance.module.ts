@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { McpModule } from 'nest-mcp';
+import { AskingTools } from './asking.tools.js';
 import { ConformancePrompts } from './conformance.prompts.js';
 import { ConformanceResources } from './conformance.resources.js';
 import { ConformanceTools } from './conformance.tools.js';
@@ -8,6 +9,13 @@ import { SchemaTools } from './schema.tools.js';
 
 @Module({
   imports: [McpModule.forRoot({ name: 'conformance', version: '1.0.0' })],
-  providers: [ConformanceTools, DiagnosticTools, SchemaTools, ConformanceResources, ConformancePrompts],
+  providers: [
+    AskingTools,
+    ConformanceTools,
+    DiagnosticTools,
+    SchemaTools,
+    ConformanceResources,
+    ConformancePrompts,
+  ],
 })
 export class ConformanceModule {}

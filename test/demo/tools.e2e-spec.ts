@@ -9,6 +9,8 @@ interface ToolResult {
   content: { type: string; text: string }[];
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
+  requestState?: string;
+  inputRequests?: Record<string, { params: { message: string } }>;
 }
 
 describe('Helpdesk tools', () => {
@@ -24,16 +26,26 @@ describe('Helpdesk tools', () => {
   afterEach(() => app.close());
 
   /** Calls a tool as any MCP client does. */
-  async function call(name: string, args: object = {}, role = 'agent'): Promise<ToolResult> {
+  async function call(
+    name: string,
+    args: object = {},
+    role = 'agent',
+    more: object = {},
+  ): Promise<ToolResult> {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientCapabilities': {},
+      'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
     };
     const { body } = await request(app.getHttpServer())
       .post('/mcp')
       .set({ Authorization: `Bearer demo-${role}`, Accept: 'application/json, text/event-stream' })
       .set({ 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': name })
-      .send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args, _meta } })
+      .send({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name, arguments: args, ...more, _meta },
+      })
       .expect(200);
     return body.result;
   }
@@ -157,6 +169,56 @@ describe('Helpdesk tools', () => {
       expect(await refusal('closeTicket', { id, resolution: 'Gave up' })).toBe(
         `Ticket ${id} is already closed: Solved by phone`,
       );
+    });
+  });
+
+  describe('asking the user', () => {
+    const accept = (content: object) => ({ action: 'accept', content });
+
+    /** Answers each round until the call is over. */
+    async function talk(name: string, args: object, answers: Record<string, object>) {
+      const messages: string[] = [];
+      let result = await call(name, args);
+      while (result.inputRequests) {
+        const [[key, { params }]] = Object.entries(result.inputRequests) as [
+          [string, { params: { message: string } }],
+        ];
+        messages.push(params.message);
+        const more = { requestState: result.requestState, inputResponses: { [key]: answers[key] } };
+        result = await call(name, args, 'agent', more);
+      }
+      return { messages, result };
+    }
+    const idsOf = async (limit: number) =>
+      (await items({ status: 'open', limit })).map((ticket) => ticket.id as string);
+
+    it('closes a ticket with the reason that the user gives, or leaves it open', async () => {
+      const [id] = await idsOf(1);
+      const declined = await talk('closeTicket', { id }, { resolution: { action: 'decline' } });
+      expect(declined.result.content[0]!.text).toBe(
+        `Ticket ${id} stays open: the user did not say what solved it`,
+      );
+      const { messages, result } = await talk(
+        'closeTicket',
+        { id },
+        { resolution: accept({ resolution: 'By phone' }) },
+      );
+      expect(messages).toEqual([`What solved ticket ${id}?`]);
+      expect(result.structuredContent).toMatchObject({ id, status: 'closed', resolution: 'By phone' });
+    });
+
+    it('closes several after it asked twice, and none where the user does not confirm', async () => {
+      const ids = await idsOf(3);
+      const resolution = accept({ resolution: 'Outage over' });
+      const no = await talk('closeTickets', { ids }, { resolution, confirm: accept({ confirmed: false }) });
+      expect(no.messages).toEqual([
+        'What solved these 3 tickets?',
+        `Close ${ids.join(', ')} as "Outage over"?`,
+      ]);
+      expect(no.result.content[0]!.text).toBe('No ticket is closed: the user did not confirm');
+      const yes = await talk('closeTickets', { ids }, { resolution, confirm: accept({ confirmed: true }) });
+      expect(yes.result.content[0]!.text).toBe(`Closed ${ids.join(', ')}`);
+      for (const id of ids) expect(await data('getTicket', { id })).toMatchObject({ status: 'closed' });
     });
   });
 

@@ -7,6 +7,7 @@ import { connectV1, connectV1Sse, connectV2 } from '../support/official-clients.
 import { startProxy } from '../support/proxy.js';
 import { Traffic } from '../support/traffic.js';
 import { modern, modernMessage, openSession, post, replyOf, textOf, type Json } from '../support/wire.js';
+import { AskingModule, Orders, Tickets } from './examples/asking.js';
 import { BasicsModule } from './examples/basics.js';
 import { allowPages, BrowsersModule } from './examples/browsers.js';
 import { ChangesModule, LocalSet, RunTime, TicketDesk } from './examples/changes.js';
@@ -374,6 +375,34 @@ describe('docs/changes.md', () => {
       params: { notifications: { toolsListChanged: true }, _meta },
     });
     expect(messages.at(-1)).toMatchObject({ id: 7, result: { _meta } });
+  });
+});
+
+describe('docs/asking.md', () => {
+  it('asks in rounds, does once what must not be done twice, and refuses a state of another call', async () => {
+    const { mcp: url, app } = await start(AskingModule);
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
+    const call = (name: string, more: Json = {}) =>
+      modern(url, 'tools/call', { name, arguments: { id: 'T-1' }, _meta, ...more });
+    const asked = (await call('deleteTicket')).result;
+    expect(asked['resultType']).toBe('input_required');
+    const state = { requestState: asked['requestState'] };
+    const why = { why: { action: 'accept', content: { reason: 'It was a test' } } };
+    expect(textOf((await call('deleteTicket', { ...state, inputResponses: why })).result)).toBe(
+      'Deleted T-1',
+    );
+    expect(app.get(Tickets).deleted).toEqual(['T-1: It was a test']);
+    expect((await call('replaceDevice', state)).error.code).toBe(-32602);
+
+    const reserved = (await call('replaceDevice')).result;
+    const order = { order: { action: 'accept', content: { confirmed: true } } };
+    const ordered = await call('replaceDevice', {
+      requestState: reserved['requestState'],
+      inputResponses: order,
+    });
+    expect([textOf(ordered.result), app.get(Orders).reserved]).toEqual(['Ordered 1', 1]);
+    const declined = await call('deleteTicket', { ...state, inputResponses: { why: { action: 'decline' } } });
+    expect(textOf(declined.result)).toBe('Nothing was deleted');
   });
 });
 

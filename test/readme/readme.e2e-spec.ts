@@ -65,6 +65,7 @@ const PAGES = [
   'docs/logging.md',
   'docs/changes.md',
   'docs/sessions.md',
+  'docs/asking.md',
   'docs/transports.md',
 ];
 

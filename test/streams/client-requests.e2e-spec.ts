@@ -3,7 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import { Injectable, type CanActivate, type ExecutionContext, type Type } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { McpDispatcher, type McpContext, type McpPeer, type McpRevision } from 'nest-mcp';
-import { AskError, type AskOptions } from '../../libs/mcp/src/protocol/legacy/client-requests.js';
+import { McpAskError } from '../../libs/mcp/src/protocol/asking/ask-error.js';
+import type { AskOptions } from '../../libs/mcp/src/protocol/legacy/client-requests.js';
 import { openGet, type OpenStream } from '../features/open-stream.js';
 import { HeldCalls, LogRecorder, wireApp } from '../http/wire.app.js';
 import { ADAPTERS, startApp, type RunningApp } from '../support/app.js';
@@ -23,7 +24,7 @@ function ask(context: McpContext, options: Partial<AskOptions> = {}): { outcome:
     { method: 'roots/list' },
     { send: (message) => stream!.send(message), signal: context.signal, timeLimit: FOREVER, ...options },
   );
-  return { outcome: asked.catch((fault: AskError) => fault.answer ?? fault.fault) };
+  return { outcome: asked.catch((fault: McpAskError) => fault.answer ?? fault.fault) };
 }
 
 /** How many requests wait for an answer of the same client. */

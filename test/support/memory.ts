@@ -44,7 +44,8 @@ export class MemoryTransport {
     const { id, method, params } = message as Json;
     const meta = (params as Json | undefined)?.['_meta'] as Json | undefined;
     const revision = (meta?.[VERSION_KEY] ?? this.negotiated) as McpRevision;
-    this.asked.set(id, { revision, method: method as string });
+    // An answer of the client asks nothing.
+    if (method !== undefined) this.asked.set(id, { revision, method: method as string });
     void this.dispatcher.handleMessage(JSON.stringify(message), this.peer).then((answer) => {
       if (answer) this.receive(Buffer.from(answer).toString('utf8'));
     });

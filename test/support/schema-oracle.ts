@@ -59,6 +59,10 @@ const REQUEST_TYPES: Record<string, string> = {
   'roots/list': 'ListRootsRequest',
 };
 
+/** What may ask in rounds, and for what. */
+const ASKING_METHODS = ['tools/call', 'prompts/get', 'resources/read'];
+const INPUT_REQUESTS = ['elicitation/create', 'sampling/createMessage', 'roots/list'];
+
 const ZOD_RESULTS: Record<string, { safeParse(value: unknown): { success: boolean; error?: unknown } }> = {
   InitializeResult: InitializeResultSchema,
   EmptyResult: EmptyResultSchema,
@@ -137,8 +141,27 @@ export class SchemaOracle {
       const meta = result['_meta'] as Json | undefined;
       if (leaked ?? (meta && SERVER_INFO in meta))
         return `${leaked ?? SERVER_INFO} reached a client of ${revision}`;
-    } else if (result['resultType'] !== 'complete') return 'resultType is missing';
+    } else if (result['resultType'] === 'input_required') return this.roundFault(result, revision, method);
+    else if (result['resultType'] !== 'complete') return 'resultType is missing';
     return this.check(type, result, revision);
+  }
+
+  /** What no schema says of a result that asks. Source: Multi Round-Trip Requests, 2026-07-28. */
+  private roundFault(result: Json, revision: McpRevision, method: string): string | undefined {
+    if (!ASKING_METHODS.includes(method)) return `${method} was answered by input_required`;
+    const { inputRequests, requestState } = result;
+    if (inputRequests === undefined && requestState === undefined)
+      return 'neither inputRequests nor requestState';
+    for (const request of Object.values((inputRequests ?? {}) as Record<string, Json>)) {
+      const type = INPUT_REQUESTS.includes(request['method'] as string)
+        ? REQUEST_TYPES[request['method'] as string]
+        : undefined;
+      if (!type) return `an input request is ${String(request['method'])}`;
+      if ('id' in request || 'jsonrpc' in request) return 'an input request is a whole message';
+      const fault = this.directory && this.check(type, request, revision);
+      if (fault) return fault;
+    }
+    return this.check('InputRequiredResult', result, revision);
   }
 
   private check(type: string, value: unknown, revision: McpRevision): string | undefined {

@@ -31,7 +31,7 @@ export class Traffic {
     const response = await fetch(input, init);
     if (!response.body) return response;
     const [forClient, forJudge] = response.body.tee();
-    const reading: Promise<void> = this.read(new Response(forJudge, response), asked).finally(() => {
+    const reading: Promise<void> = this.read(response, forJudge, asked, init?.signal).finally(() => {
       this.reading.delete(reading);
     });
     this.reading.add(reading);
@@ -64,20 +64,21 @@ export class Traffic {
     return { revision, method: typeof message['method'] === 'string' ? message['method'] : undefined };
   }
 
-  private async read(response: Response, asked: Asked): Promise<void> {
-    const type = response.headers.get('content-type') ?? '';
-    try {
-      const text = await response.text();
-      if (text === '') return;
-      const messages = type.startsWith('text/event-stream') ? eventsOf(text) : [JSON.parse(text) as Json];
-      for (const message of messages) {
-        const revision = this.revisionOf(message, asked, response.headers.get('mcp-session-id'));
-        this.observe(message, revision, 'method' in message ? undefined : asked.method);
-      }
-    } catch (error) {
-      // A client that hangs up cuts the stream: what had come until then is lost to the judge as well.
-      // By its name: the TypeError of `fetch` is not the one of the sandbox that a test runs in.
-      if (!['AbortError', 'TypeError'].includes((error as Error).name)) throw error;
+  private async read(
+    { headers }: Response,
+    body: ReadableStream<Uint8Array>,
+    asked: Asked,
+    signal: AbortSignal | null | undefined,
+  ): Promise<void> {
+    const isStream = (headers.get('content-type') ?? '').startsWith('text/event-stream');
+    const { text, isWhole } = await textOf(body, signal ?? undefined);
+    // Of a stream that was cut whole events are judged, of a document nothing.
+    const judged = isWhole ? text : isStream ? text.slice(0, text.lastIndexOf('\n\n') + 2) : '';
+    if (judged === '') return;
+    const messages = isStream ? eventsOf(judged) : [JSON.parse(judged) as Json];
+    for (const message of messages) {
+      const revision = this.revisionOf(message, asked, headers.get('mcp-session-id'));
+      this.observe(message, revision, 'method' in message ? undefined : asked.method);
     }
   }
 
@@ -86,6 +87,33 @@ export class Traffic {
       McpRevision | undefined;
     if (negotiated && session) this.sessions.set(session, negotiated);
     return negotiated ?? asked.revision ?? '2025-11-25';
+  }
+}
+
+/** What comes until the end, or until the client hangs up: a branch of a body that is cut then may stay open. */
+async function textOf(
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal | undefined,
+): Promise<{ text: string; isWhole: boolean }> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let hangUp = () => {};
+  const cut = new Promise<'cut'>((resolve) => (hangUp = () => resolve('cut')));
+  signal?.addEventListener('abort', hangUp);
+  let text = '';
+  try {
+    for (;;) {
+      const chunk = await Promise.race([reader.read(), cut]);
+      if (chunk === 'cut') return { text, isWhole: false };
+      if (chunk.done) return { text, isWhole: true };
+      text += decoder.decode(chunk.value, { stream: true });
+    }
+  } catch (error) {
+    // By its name: the TypeError of `fetch` is not the one of the sandbox that a test runs in.
+    if (!['AbortError', 'TypeError'].includes((error as Error).name)) throw error;
+    return { text, isWhole: false };
+  } finally {
+    signal?.removeEventListener('abort', hangUp);
   }
 }
 

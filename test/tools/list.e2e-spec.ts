@@ -24,7 +24,7 @@ describe('the list of tools', () => {
   it('S-026, S-103: has object schemas alone, each valid in JSON Schema 2020-12', async () => {
     const { result } = await modern(running.mcp, 'tools/list', {}, AGENT);
     const ajv = new Ajv2020({ strict: true, strictTypes: false, validateFormats: false });
-    expect(toolsOf(result)).toHaveLength(10);
+    expect(toolsOf(result)).toHaveLength(11);
     for (const { inputSchema } of toolsOf(result)) {
       expect(inputSchema).toMatchObject({ type: 'object' });
       expect(ajv.validateSchema(inputSchema as object)).toBe(true);
@@ -53,6 +53,7 @@ describe('the list of tools', () => {
         openWorldHint: true,
       },
       closeTicket: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+      closeTickets: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
       deleteTicket: {
         readOnlyHint: false,
         destructiveHint: true,

@@ -29,7 +29,17 @@ export { schema } from './schema/schema-helpers.js';
 export type { JsonSchema } from './schema/json-schema.js';
 export type { McpSchema } from './schema/schema-kind.js';
 
-export { McpContext, type McpCaller, type McpTransport } from './protocol/call-context.js';
+export {
+  McpContext,
+  type McpAskOptions,
+  type McpCaller,
+  type McpElicited,
+  type McpForm,
+  type McpTransport,
+} from './protocol/call-context.js';
+export { McpAskError, type McpAskFault } from './protocol/asking/ask-error.js';
+export { McpSuspension } from './protocol/asking/modern-rounds.js';
+export type { McpSampled, McpSampling } from './protocol/asking/questions.js';
 export type { McpClientLog, McpLogLevel } from './protocol/client-log.js';
 export { content, type McpContentOptions, type McpLinkOptions } from './protocol/content-builders.js';
 export type {

@@ -45,6 +45,14 @@ export interface McpLimits {
   replayTotal: number;
   /** Bytes of one serialised result; default 8 MiB. Beyond it: -32603. */
   resultSize: number;
+  /** Bytes of the sealed state of a call that asks its client, 2026-07-28; default 32 KiB. Beyond it the call fails. */
+  stateSize: number;
+  /** How often one call may ask; default 8. Beyond it the call fails. */
+  rounds: number;
+  /** ms that a sealed state can be presented for; default 600 000 (10 minutes). */
+  stateTime: number;
+  /** ms that a client of an older revision may take to answer; default 600 000 (10 minutes). */
+  askTime: number;
   /** ms that running calls get to finish at shutdown; default 5 000. */
   shutdownGrace: number;
 }
@@ -152,6 +160,11 @@ export interface McpModuleOptions extends McpServerPlacement {
    * or that this module makes. Default: this process alone.
    */
   bus?: Type<McpEventBus>;
+  /**
+   * Secrets that seal what a call keeps while its client is asked, newest first: the first seals, all open. Texts or
+   * bytes, each of at least 32 bytes. Default: random, so that a call can only go on in the process where it began.
+   */
+  stateKeys?: (string | Uint8Array)[];
   /**
    * Who runs class-transformer and class-validator over a DTO: `'auto'` (default), the application's own
    * `ValidationPipe` where one is bound to it, else the library; `'own'`, always the library, and a `ValidationPipe`

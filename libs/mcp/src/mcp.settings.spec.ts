@@ -27,11 +27,16 @@ describe('defaults', () => {
       replayTime: 300_000,
       replayTotal: 67_108_864,
       resultSize: 8_388_608,
+      stateSize: 32_768,
+      rounds: 8,
+      stateTime: 600_000,
+      askTime: 600_000,
       shutdownGrace: 5_000,
     });
     expect(settings.sessions).toEqual({ idle: 1_800_000, max: 1_000, maxPerCaller: 20 });
     expect([settings.legacy, settings.publicPath]).toEqual(['sessions', '']);
     expect([settings.sessionStore, settings.eventStore]).toEqual([undefined, undefined]);
+    expect(settings.stateKeys).toEqual([]);
     expect(settings.pageSize).toBe(100);
     expect(settings.cache).toEqual({ ttlMs: 0, scope: 'private' });
     expect([settings.keepAlive, settings.bus]).toEqual([15_000, undefined]);
@@ -115,6 +120,28 @@ describe('what is given of changes and lists', () => {
   });
 });
 
+describe('keys that seal states', () => {
+  it('S-134: are taken as they are given, newest first, where they are long enough', () => {
+    const stateKeys = ['é'.repeat(16), new Uint8Array(32), Buffer.alloc(64), 'x'.repeat(32)];
+    expect(settingsOf({ ...required, stateKeys }).stateKeys).toEqual(stateKeys);
+  });
+
+  it.each([[''], ['x'.repeat(31)], [new Uint8Array(31)], [5], [null], [{}], [[]], [new ArrayBuffer(32)]])(
+    'S-134: are not %p',
+    (key) => {
+      const refused = () => settingsOf(given({ stateKeys: ['x'.repeat(32), key] }));
+      expect(refused).toThrow(InvalidOptionException);
+      expect(refused).toThrow(
+        'McpModule: option `stateKeys` must be texts or bytes of at least 32 bytes each',
+      );
+    },
+  );
+
+  it('are no part of what a refusal says', () => {
+    expect(() => settingsOf(given({ stateKeys: ['a short secret'] }))).not.toThrow('a short secret');
+  });
+});
+
 describe('a refusal', () => {
   const REQUIRED = "is required: McpModule.forRoot({ name: 'my-api', version: '1.0.0' })";
   const COUNT = 'must be an integer from 1 to 2147483647';
@@ -144,10 +171,15 @@ describe('a refusal', () => {
     [{ limits: { bodyTime: 2 ** 31 } }, 'limits.bodyTime', COUNT],
     [{ limits: { depth: Number.NaN } }, 'limits.depth', COUNT],
     [{ limits: { line: null } }, 'limits.line', COUNT],
+    [{ limits: { rounds: 0 } }, 'limits.rounds', COUNT],
+    [{ limits: { stateSize: 0.5 } }, 'limits.stateSize', COUNT],
+    [{ limits: { stateTime: 2 ** 31 } }, 'limits.stateTime', COUNT],
+    [{ limits: { askTime: -1 } }, 'limits.askTime', COUNT],
+    [{ stateKeys: 'x'.repeat(32) }, 'stateKeys', 'must be a list, also of one'],
     [
       { limits: { bodySize: 5 } },
       'limits.bodySize',
-      'is unknown; known are body, line, depth, tokens, bodyTime, handlerTime, inFlight, inFlightPerChannel, streams, streamsPerCaller, streamBuffer, streamStall, replayEvents, replayBytes, replayTime, replayTotal, resultSize, shutdownGrace',
+      'is unknown; known are body, line, depth, tokens, bodyTime, handlerTime, inFlight, inFlightPerChannel, streams, streamsPerCaller, streamBuffer, streamStall, replayEvents, replayBytes, replayTime, replayTotal, resultSize, stateSize, rounds, stateTime, askTime, shutdownGrace',
     ],
     [{ sessions: { idle: 0 } }, 'sessions.idle', COUNT],
     [

@@ -39,6 +39,7 @@ export interface McpSettings {
     readonly streamStall: number;
   };
   readonly bus: Type<McpEventBus> | undefined;
+  readonly stateKeys: readonly (string | Uint8Array)[];
   readonly validation: 'auto' | 'own' | 'app';
   readonly readBody: 'after-guards' | 'before-guards';
   readonly responses: 'auto' | 'json';
@@ -67,6 +68,10 @@ const LIMITS: McpLimits = {
   replayTime: 300_000,
   replayTotal: 64 * MiB,
   resultSize: 8 * MiB,
+  stateSize: 32 * 1024,
+  rounds: 8,
+  stateTime: 600_000,
+  askTime: 600_000,
   shutdownGrace: 5_000,
 };
 
@@ -173,6 +178,7 @@ export function settingsOf(
     keepAlive,
     streams: { keepAlive, streamBuffer: limits.streamBuffer, streamStall: limits.streamStall },
     bus: classOf('bus', 'McpEventBus', ['publish', 'subscribe'], options.bus),
+    stateKeys: stateKeys(options.stateKeys),
     validation: oneOf('validation', options.validation, ['auto', 'own', 'app']),
     readBody: oneOf('http.readBody', http.readBody, ['after-guards', 'before-guards']),
     responses: oneOf('http.responses', http.responses, ['auto', 'json']),
@@ -236,6 +242,21 @@ function checkServed(
       'legacy',
       "is 'off', and `revisions` has none but legacy ones: nobody is served",
     );
+}
+
+const MIN_KEY = 32;
+
+function stateKeys(given: readonly (string | Uint8Array)[] | undefined): readonly (string | Uint8Array)[] {
+  const keys = listOf('stateKeys', given);
+  for (const key of keys) {
+    const isKey = typeof key === 'string' || key instanceof Uint8Array;
+    if (!isKey || Buffer.byteLength(key) < MIN_KEY)
+      throw new InvalidOptionException(
+        'stateKeys',
+        `must be texts or bytes of at least ${MIN_KEY} bytes each`,
+      );
+  }
+  return keys;
 }
 
 function publicPath(given: string | undefined): string {
@@ -305,6 +326,7 @@ const OPTIONS: readonly (keyof McpModuleOptions)[] = [
   'pageSize',
   'cache',
   'bus',
+  'stateKeys',
   'validation',
   'caller',
 ];

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, Logger } from '@nestjs/common';
 import { LOG_CONTEXT } from '../mcp.constants.js';
+import { McpAskError } from '../protocol/asking/ask-error.js';
 import { errorResult, type ToolResult } from '../protocol/content.js';
 import { ErrorCode } from '../protocol/error-codes.js';
 import { isObject, quote, type RpcError } from '../protocol/json-rpc.js';
@@ -85,7 +86,7 @@ export class ExceptionMapper {
       this.logger.error(`${tool} failed (reference ${id}): ${thrown.message}`);
       return errorResult(`The output does not match the tool's output schema (reference ${id})`);
     }
-    const text = clientText(thrown);
+    const text = McpAskError.is(thrown) ? thrown.message : clientText(thrown);
     return text === undefined ? undefined : errorResult(text);
   }
 
@@ -95,6 +96,7 @@ export class ExceptionMapper {
       new McpError(ErrorCode.InvalidParams, text, isResource ? { uri: called.name } : undefined);
     if (thrown instanceof InvalidArgumentsException)
       return invalid(argumentsText(thrown, quote(called.name)));
+    if (McpAskError.is(thrown)) return new McpError(ErrorCode.InternalError, thrown.message);
     const text = clientText(thrown);
     if (text === undefined) return undefined;
     return isPipeFault(thrown)

@@ -19,6 +19,7 @@ import { answered, type Outcomes } from './outcomes/outcomes.js';
 import { PromptOutcomes } from './outcomes/prompt.outcomes.js';
 import { ReadOutcomes } from './outcomes/read.outcomes.js';
 import { ToolOutcomes } from './outcomes/tool.outcomes.js';
+import { CallInterrupted } from './call-interrupted.js';
 import { ExceptionMapper } from './exception.mapper.js';
 import { CONTEXT_TYPE, PipelineFactory, type Admission, type Pipeline } from './pipeline.factory.js';
 import { answerOf, responseFacade } from './response-facade.js';
@@ -67,12 +68,18 @@ export class HandlerFactory implements HandlerActivator {
         const args = [origin.request, facade, next, raw, context, admission];
         const bounds = { call: context, resultSize };
         const { value, failure } = await runFiltered(await acquire(origin.request), args, bounds);
+        // Whatever a handler, an interceptor or a filter made of it: a call that asked is not over.
+        const verdict = await context.verdict();
+        if (verdict) throw new CallInterrupted(verdict);
         const answer = answerOf(facade);
         if (answer) return await answered(outcomes, answer, failure, bounds, context);
         return await (failure
           ? outcomes.filtered(value, bounds, context)
           : outcomes.returned(value, bounds, context));
       } catch (thrown) {
+        if (thrown instanceof CallInterrupted) throw thrown;
+        const verdict = await context.verdict();
+        if (verdict) throw new CallInterrupted(verdict);
         // Nobody waits for the answer, and that a handler stops when it should is no failure to log.
         if (context.isStoppedBy(thrown)) throw thrown;
         return outcomes.failed(thrown, context);

@@ -219,7 +219,7 @@ function getParamValueUnvalidated(
 const PARAMS_FACTORY = {
   exchangeKeyForValue(slot: number, _data: unknown, args: unknown[]): unknown {
     const context = args[CONTEXT_INDEX] as McpContext;
-    context.fixCaller();
+    context.enter();
     if (slot === CONTEXT_SLOT) return context;
     const { contract, isValidatedByApp, completes } = args[ADMISSION_INDEX] as Admission;
     const raw = args[ARGUMENTS_INDEX] as JsonObject;

@@ -1,8 +1,13 @@
 import { McpContext, type CallOrigin, type CallSubject, type McpCaller } from './call-context.js';
 import { CallLifetime } from './call-lifetime.js';
 import { readId } from './json-rpc.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Asking } from './asking/asking.js';
+import { McpAskError } from './asking/ask-error.js';
+import { McpSuspension, ModernRounds } from './asking/modern-rounds.js';
+import { StateSealer } from './asking/state-sealer.js';
 
-function contextOf(origin: Partial<CallOrigin> = {}, subject: Partial<CallSubject> = {}) {
+function contextOf(origin: Partial<CallOrigin> = {}, subject: Partial<CallSubject> = {}, asking?: Asking) {
   const sent: unknown[] = [];
   const texts: string[] = [];
   const lifetime = new CallLifetime();
@@ -34,9 +39,12 @@ function contextOf(origin: Partial<CallOrigin> = {}, subject: Partial<CallSubjec
       meta: {},
       progressToken: '"t"',
       logLevel: undefined,
+      params: undefined,
       ...subject,
     },
     lifetime,
+    undefined,
+    asking,
   );
   return { context, lifetime, sent, texts };
 }
@@ -214,5 +222,79 @@ describe('an error of a call that is over', () => {
     lifetime.finish();
     lifetime.end('cancelled');
     expect(context.isStoppedBy(undefined)).toBe(false);
+  });
+});
+
+describe('questions to the client', () => {
+  const sealer = new StateSealer([], 60_000);
+  const asking: Asking = {
+    open: (call) =>
+      new ModernRounds(call.params, call.capabilities, sealer, { stateSize: 32_768, rounds: 8 }, () => ({
+        caller: call.callerId(),
+        method: call.method,
+        name: call.name,
+        args: call.params?.['arguments'],
+      })),
+    form: () => Promise.reject(new TypeError('no form')),
+  };
+  const client = { capabilities: { elicitation: { url: {} }, roots: {} } };
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => unhandled.push(reason);
+  beforeAll(() => process.on('unhandledRejection', note));
+  afterAll(() => process.off('unhandledRejection', note));
+  afterEach(async () => {
+    await nextTurn();
+    await nextTurn();
+    if (unhandled.length > 0) throw new Error(`Unhandled: ${unhandled.splice(0).join(', ')}`);
+  });
+
+  it('S-130: are refused by a rejection where nothing can be asked', async () => {
+    const { context } = contextOf({ client }, { method: 'completion/complete' });
+    for (const asked of [
+      context.elicit('A', {}),
+      context.elicitUrl('A', 'https://example.com'),
+      context.sample({ messages: [], maxTokens: 1 }),
+      context.roots(),
+      context.once('x', () => 1),
+    ]) {
+      const error: unknown = await asked.catch((thrown: unknown) => thrown);
+      expect(McpAskError.is(error) && error.fault).toBe('unsupported');
+      expect(error).toMatchObject({ message: 'Nothing can be asked during completion/complete' });
+    }
+    context.enter();
+    expect(context.verdict()).toBeUndefined();
+  });
+
+  it('end no process where their handler waits for none of them', async () => {
+    const { context } = contextOf({ client }, {}, asking);
+    context.enter();
+    void context.elicit('A', {});
+    void context.elicitUrl('A', 'nowhere');
+    void context.elicitUrl('A', 'https://example.com', { key: 'a' });
+    void context.roots({ key: 'a' });
+    void context.elicit('A', {}, { key: 'a' });
+    void context.once('x', () => Promise.reject(new Error('no')));
+    expect(await context.verdict()).toMatchObject({ requests: { a: { method: 'elicitation/create' } } });
+    void context.elicit('B', {});
+    void context.once('y', () => 1);
+  });
+
+  it('are refused with a state that is none, also before the handler', async () => {
+    const { context } = contextOf({ client }, { params: { requestState: 'none' } }, asking);
+    void context.elicit('A', {});
+    await expect(context.once('x', () => 1)).rejects.toMatchObject({ code: -32602 });
+    expect(() => context.enter()).toThrow('"requestState" is not a valid state of this call');
+    expect(await context.verdict()).toMatchObject({ error: { code: -32602 } });
+  });
+
+  it('leave nothing to send for a call that waits for their answers', async () => {
+    const { context, sent } = contextOf({ client }, { logLevel: 'debug' }, asking);
+    context.enter();
+    await context.progress(1);
+    await expect(context.roots()).rejects.toThrow(McpSuspension);
+    await context.progress(2);
+    context.log.info('late');
+    expect(sent).toEqual([{ progressToken: 't', progress: 1 }]);
+    expect(() => context.enter()).toThrow(McpSuspension);
   });
 });

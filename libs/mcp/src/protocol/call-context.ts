@@ -1,3 +1,15 @@
+import { McpAskError } from './asking/ask-error.js';
+import type { Asking } from './asking/asking.js';
+import { unheeded, type CallQuestions } from './asking/call-questions.js';
+import { ModernRounds, type RoundVerdict } from './asking/modern-rounds.js';
+import type { Question } from './asking/question.js';
+import {
+  rootsQuestion,
+  samplingQuestion,
+  urlQuestion,
+  type McpSampled,
+  type McpSampling,
+} from './asking/questions.js';
 import type { CallLifetime } from './call-lifetime.js';
 import { clientLog, isWanted, logParams, type McpClientLog, type McpLogLevel } from './client-log.js';
 import { idValue, notificationMessage, type JsonObject, type RequestId } from './json-rpc.js';
@@ -68,6 +80,27 @@ export interface CallSubject {
   readonly progressToken: string | undefined;
   /** The least level of log messages that the request itself asks for. */
   readonly logLevel: McpLogLevel | undefined;
+  /** The request's `params`. */
+  readonly params: JsonObject | undefined;
+}
+
+/** What a user said to a form. @publicApi */
+export type McpElicited<T> =
+  { readonly action: 'accept'; readonly content: T } | { readonly action: 'decline' | 'cancel' };
+
+/**
+ * A form: a DTO class, a Standard Schema, or a JSON Schema, of fields side by side.
+ * @publicApi
+ */
+export type McpForm<T> =
+  | (new (...args: never[]) => T)
+  | { readonly '~standard': { readonly types?: { readonly input: unknown; readonly output: T } | undefined } }
+  | Readonly<Record<string, unknown>>;
+
+/** How a question is told from others of the same call. @publicApi */
+export interface McpAskOptions {
+  /** Default: its kind and number, such as `elicitation-1`. */
+  readonly key?: string;
 }
 
 /**
@@ -88,6 +121,7 @@ export class McpContext {
   private caught: { readonly caller: McpCaller | undefined } | undefined;
   private reached = Number.NEGATIVE_INFINITY;
   private clientLog: McpClientLog | undefined;
+  private asked: CallQuestions | undefined;
 
   /** @internal */
   constructor(
@@ -96,6 +130,8 @@ export class McpContext {
     private readonly lifetime: CallLifetime,
     /** Takes out of an instance what is hidden from clients, before it is sent as a log message. */
     private readonly plainOf: (data: unknown) => unknown = (data) => data,
+    /** How the call asks its client; missing where it cannot. */
+    private readonly asking?: Asking,
   ) {}
 
   /** The request's id; an integer beyond 2^53 is given as text. */
@@ -170,13 +206,7 @@ export class McpContext {
       );
     }
     const { progressToken } = this.subject;
-    if (
-      progressToken === undefined ||
-      !this.origin.stream ||
-      !this.lifetime.isOpen ||
-      progress <= this.reached
-    )
-      return;
+    if (progressToken === undefined || !this.origin.stream || this.isMute || progress <= this.reached) return;
     this.reached = progress;
     const extra = total === undefined ? '' : `,"total":${total}`;
     const text =
@@ -207,9 +237,118 @@ export class McpContext {
     if (this.lifetime.isOpen) this.origin.stream?.pause?.();
   }
 
+  /**
+   * Asks the user to fill in a form, of fields side by side, without secrets.
+   *
+   * Before 2026-07-28 the client is asked and the handler waits; its time limit stops meanwhile. In 2026-07-28 the call
+   * ends here, and the handler runs again from its beginning once the client sends the answer: what must not happen
+   * twice goes into `once`. Source: Elicitation, 2025-06-18 on; Multi Round-Trip Requests, 2026-07-28.
+   *
+   * @param form its class, Standard Schema or JSON Schema; `content` is an instance of it
+   * @throws McpAskError where the client cannot be asked, answers an error, or does not answer in time
+   */
+  elicit<T>(message: string, form: McpForm<T>, { key }: McpAskOptions = {}): Promise<McpElicited<T>> {
+    return this.ask('elicitation', key, () => this.ready().form(message, form, this.revision));
+  }
+
+  /**
+   * Asks the user to open an address, for what must not pass through the client, such as credentials. `accept` says
+   * that the user agreed to open it, not that anything was done there. Source: Elicitation, URL Mode, 2025-11-25 on.
+   *
+   * @throws TypeError for what is no absolute URL; McpAskError as `elicit`
+   */
+  elicitUrl(
+    message: string,
+    url: string,
+    { key }: McpAskOptions = {},
+  ): Promise<{ readonly action: 'accept' | 'decline' | 'cancel' }> {
+    return this.ask('elicitation', key, () => urlQuestion(message, url, this.revision));
+  }
+
+  /**
+   * Asks the client's model. Source: Sampling, all revisions; deprecated since 2026-07-28.
+   *
+   * @throws TypeError for what is no request; McpAskError as `elicit`
+   */
+  sample(request: McpSampling, { key }: McpAskOptions = {}): Promise<McpSampled> {
+    return this.ask('sampling', key, () => samplingQuestion(request, this.revision));
+  }
+
+  /**
+   * Asks for the folders or files that the client works on: information, no access control.
+   * Source: Roots, all revisions; deprecated since 2026-07-28.
+   *
+   * @throws McpAskError as `elicit`
+   */
+  roots({ key }: McpAskOptions = {}): Promise<readonly { readonly uri: string; readonly name?: string }[]> {
+    return this.ask('roots', key, rootsQuestion);
+  }
+
+  /**
+   * Does some work once for this call, also where its handler runs again after a question: the next time its value is
+   * there already, as JSON. Work that fails is done again, and so is that of a call which a client makes anew.
+   *
+   * @param key its name, of this call's own
+   */
+  once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
+    return unheeded((async () => this.questions().once(key, work))());
+  }
+
   /** @internal Fixes the caller once this handler's guards have run. */
   fixCaller(): void {
     this.caught ??= { caller: this.origin.callerOf() };
+  }
+
+  /** @internal This handler begins, perhaps once more. Throws where it must not, as a state is not valid. */
+  enter(): void {
+    this.fixCaller();
+    const { params } = this.subject;
+    if (this.asked || (params && ('requestState' in params || 'inputResponses' in params) && this.asking))
+      this.questions().enter();
+  }
+
+  /** @internal How the call comes out, where it asked what is not answered; whatever its handler made of that. */
+  verdict(): Promise<RoundVerdict | undefined> | undefined {
+    return this.asked instanceof ModernRounds && this.asked.isUndecided ? this.asked.verdict() : undefined;
+  }
+
+  /** Whether nothing may be sent any more. */
+  private get isMute(): boolean {
+    return !this.lifetime.isOpen || this.asked?.isSuspended === true;
+  }
+
+  private ready(): Asking {
+    if (this.asking) return this.asking;
+    throw new McpAskError('unsupported', `Nothing can be asked during ${this.method}`);
+  }
+
+  private questions(): CallQuestions {
+    const { era, peer, stream, client } = this.origin;
+    const { method, name, params } = this.subject;
+    if (this.asked) return this.asked;
+    const asked = this.ready().open({
+      era,
+      peer,
+      stream,
+      capabilities: client.capabilities,
+      lifetime: this.lifetime,
+      method,
+      name,
+      params,
+      callerId: () => this.caller?.id,
+    });
+    this.asked = asked;
+    asked.enter();
+    return asked;
+  }
+
+  private ask<T>(
+    kind: Question['kind'],
+    key: string | undefined,
+    question: () => Question | Promise<Question>,
+  ): Promise<T> {
+    const answer = (async () => this.questions().ask(kind, key, question()))();
+    return unheeded(answer) as Promise<T>;
   }
 
   /** @internal Whether that was thrown because this call is over: the reason of its signal, or an error caused by it. */
@@ -222,7 +361,7 @@ export class McpContext {
   private sendLog(level: McpLogLevel, data: unknown, logger: string | undefined): void {
     const { stream, peer, era } = this.origin;
     const threshold = era === 'legacy' ? peer?.logLevel : this.subject.logLevel;
-    if (!stream || !this.lifetime.isOpen || !isWanted(level, threshold)) return;
+    if (!stream || this.isMute || !isWanted(level, threshold)) return;
     void stream.emit(
       notificationMessage('notifications/message', logParams(level, data, logger, this.plainOf)),
     );

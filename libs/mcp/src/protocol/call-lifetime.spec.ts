@@ -44,6 +44,58 @@ describe('CallLifetime', () => {
     expect(lifetime.endReason).toBe('cancelled');
   });
 
+  it.each(['cancelled', 'disconnected', 'timeout', 'shutdown'] as EndReason[])(
+    'is over when it is %s, before what ended it is told',
+    (reason) => {
+      const lifetime = new CallLifetime();
+      const { over } = lifetime;
+      const told: boolean[] = [];
+      lifetime.onEnd = () => told.push(over.aborted);
+      expect(over.aborted).toBe(false);
+      lifetime.end(reason);
+      lifetime.finish();
+      expect([over.aborted, told, lifetime.over]).toEqual([true, [true], over]);
+    },
+  );
+
+  it('is over once it is answered, whereas its signal stays', () => {
+    const lifetime = new CallLifetime();
+    const { over, signal } = lifetime;
+    lifetime.finish();
+    expect([over.aborted, signal.aborted]).toEqual([true, false]);
+  });
+
+  it('is over for who asks only after the end', () => {
+    const [ended, answered] = [new CallLifetime(), new CallLifetime()];
+    ended.end('cancelled');
+    answered.finish();
+    expect([ended.over.aborted, answered.over.aborted]).toEqual([true, true]);
+    expect(ended.over).toBe(ended.over);
+  });
+
+  it('is paused until the last who paused it lets it go on, each of whom counts once', () => {
+    const lifetime = new CallLifetime();
+    const told: boolean[] = [];
+    lifetime.onPause = (isPaused) => told.push(isPaused);
+    const [first, second] = [lifetime.pause(), lifetime.pause()];
+    first();
+    first();
+    expect([lifetime.isPaused, told]).toEqual([true, [true]]);
+    second();
+    expect([lifetime.isPaused, told]).toEqual([false, [true, false]]);
+    lifetime.pause()();
+    second();
+    expect([lifetime.isPaused, told]).toEqual([false, [true, false, true, false]]);
+  });
+
+  it('can be paused where nobody listens', () => {
+    const lifetime = new CallLifetime();
+    const resume = lifetime.pause();
+    expect(lifetime.isPaused).toBe(true);
+    resume();
+    expect(lifetime.isPaused).toBe(false);
+  });
+
   it('S-124: cannot be cancelled once it is answered', () => {
     const lifetime = new CallLifetime();
     const { signal } = lifetime;

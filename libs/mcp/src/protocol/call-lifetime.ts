@@ -17,6 +17,12 @@ export class CallLifetime {
   private reason: EndReason | undefined;
   private finished = false;
 
+  private overController: AbortController | undefined;
+  private pauses = 0;
+
+  /** Told when the time limit stops, and when it goes on. */
+  onPause: ((isPaused: boolean) => void) | undefined;
+
   /** Called once, when the call ends before its handler does. */
   onEnd: ((reason: EndReason) => void) | undefined;
 
@@ -38,17 +44,43 @@ export class CallLifetime {
     return this.controller.signal;
   }
 
+  /** Aborts when the call is over, however it came out. */
+  get over(): AbortSignal {
+    if (!this.overController) {
+      this.overController = new AbortController();
+      if (!this.isOpen) this.overController.abort();
+    }
+    return this.overController.signal;
+  }
+
+  get isPaused(): boolean {
+    return this.pauses > 0;
+  }
+
+  /** The time limit stands still until what this gives is called; several may do so at once. */
+  pause(): () => void {
+    if (++this.pauses === 1) this.onPause?.(true);
+    let isOver = false;
+    return () => {
+      if (isOver) return;
+      isOver = true;
+      if (--this.pauses === 0) this.onPause?.(false);
+    };
+  }
+
   /** Ends the call early: its signal aborts, and nothing more is sent for it. */
   end(reason: EndReason): void {
     if (!this.isOpen) return;
     this.reason = reason;
     this.controller?.abort(abortError(reason));
+    this.overController?.abort();
     this.onEnd?.(reason);
   }
 
   /** The answer is known: nothing may follow it. */
   finish(): void {
     this.finished = true;
+    this.overController?.abort();
   }
 }
 

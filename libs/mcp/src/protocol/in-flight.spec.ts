@@ -94,6 +94,79 @@ describe('a call in flight', () => {
   });
 });
 
+describe('the time limit', () => {
+  it('stands still while its client is asked, and goes on with what was left', async () => {
+    const call = start(new InFlight(2), '1', undefined, 1000);
+    jest.advanceTimersByTime(400);
+    const resume = call.lifetime.pause();
+    jest.advanceTimersByTime(600_000);
+    expect([call.lifetime.isOpen, jest.getTimerCount()]).toEqual([true, 0]);
+    resume();
+    jest.advanceTimersByTime(599);
+    expect(call.lifetime.isOpen).toBe(true);
+    jest.advanceTimersByTime(1);
+    expect(await call.end).toEqual({ ended: 'timeout' });
+  });
+
+  it('goes on after the last of several pauses, and counts the time between them', async () => {
+    const call = start(new InFlight(2), '1', undefined, 1000);
+    const [first, second] = [call.lifetime.pause(), call.lifetime.pause()];
+    jest.advanceTimersByTime(5000);
+    first();
+    first();
+    jest.advanceTimersByTime(5000);
+    second();
+    jest.advanceTimersByTime(900);
+    call.lifetime.pause()();
+    const third = call.lifetime.pause();
+    jest.advanceTimersByTime(5000);
+    third();
+    jest.advanceTimersByTime(99);
+    expect([call.lifetime.isOpen, jest.getTimerCount()]).toEqual([true, 1]);
+    jest.advanceTimersByTime(1);
+    expect(await call.end).toEqual({ ended: 'timeout' });
+  });
+
+  it('does not begin for a call that asked before it was followed', async () => {
+    const lifetime = new CallLifetime();
+    const resume = lifetime.pause();
+    const running = new Promise<string>(() => undefined);
+    const end = new InFlight(2).follow(idOf('1'), lifetime, undefined, 1000, running);
+    jest.advanceTimersByTime(5000);
+    expect([lifetime.isOpen, jest.getTimerCount()]).toEqual([true, 0]);
+    resume();
+    jest.advanceTimersByTime(1000);
+    expect(await end).toEqual({ ended: 'timeout' });
+  });
+
+  it.each(['answer', 'failure', 'end'] as const)(
+    'starts no timer once the call is over by its %s',
+    async (how) => {
+      const call = start(new InFlight(2));
+      const resume = call.lifetime.pause();
+      if (how === 'answer') call.resolve('done');
+      else if (how === 'failure') call.reject(new Error('no'));
+      else call.lifetime.end('cancelled');
+      await call.end.catch(() => undefined);
+      resume();
+      call.lifetime.pause()();
+      expect(jest.getTimerCount()).toBe(0);
+      jest.advanceTimersByTime(5000);
+      expect(call.lifetime.endReason).toBe(how === 'end' ? 'cancelled' : undefined);
+    },
+  );
+
+  it('is no longer nor shorter for a clock that is set meanwhile', async () => {
+    const call = start(new InFlight(2), '1', undefined, 1000);
+    jest.setSystemTime(Date.now() + 3_600_000);
+    call.lifetime.pause()();
+    jest.advanceTimersByTime(999);
+    expect(call.lifetime.isOpen).toBe(true);
+    jest.advanceTimersByTime(1);
+    expect(await call.end).toEqual({ ended: 'timeout' });
+  });
+});
+
 describe('cancellation', () => {
   const cancel = (channel: Channel, token: string) => {
     const text = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${token}}}`;

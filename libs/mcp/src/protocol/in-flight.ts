@@ -77,6 +77,35 @@ export const DUPLICATE_ID = 'Invalid request: a call with this id is still runni
 /** How a call came out: what its handler gave, or what ended it first. */
 export type CallEnd<T> = { readonly value: T } | { readonly ended: EndReason };
 
+/** The time that a call may take, which stands still while its client is asked. */
+class TimeLimit {
+  private timer: NodeJS.Timeout | undefined;
+  private since = 0;
+
+  constructor(
+    private readonly lifetime: CallLifetime,
+    private left: number,
+  ) {
+    lifetime.onPause = (isPaused) => (isPaused ? this.rest() : this.run());
+    if (!lifetime.isPaused) this.run();
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+    this.lifetime.onPause = undefined;
+  }
+
+  private run(): void {
+    this.since = performance.now();
+    this.timer = setTimeout(() => this.lifetime.end('timeout'), Math.max(this.left, 1));
+  }
+
+  private rest(): void {
+    clearTimeout(this.timer);
+    this.left -= performance.now() - this.since;
+  }
+}
+
 /**
  * All calls that run in this process, their number bounded, each with its time limit. A slot is freed
  * when the call is answered or ended, even if its handler never settles.
@@ -127,9 +156,9 @@ export class InFlight {
     this.calls.add(lifetime);
     channel?.add(id, lifetime);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => lifetime.end('timeout'), timeLimit);
+      const clock = new TimeLimit(lifetime, timeLimit);
       const release = () => {
-        clearTimeout(timer);
+        clock.stop();
         this.calls.delete(lifetime);
         channel?.remove(id);
         if (this.calls.size === 0) this.onIdle?.();

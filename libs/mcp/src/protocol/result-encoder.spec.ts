@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { errorResult, textResult, type ContentBlock } from './content.js';
 import type { PromptDescriptor, ResourceDescriptor, ToolDescriptor } from './descriptors.js';
 import { readId } from './json-rpc.js';
@@ -475,6 +478,62 @@ describe('values that complete an argument', () => {
       completion: { values: [], hasMore: false },
       ...modern,
     });
+  });
+});
+
+describe('the result of a call whose client is asked', () => {
+  const form = {
+    method: 'elicitation/create',
+    params: {
+      mode: 'form',
+      message: 'Which "seat"?',
+      requestedSchema: { type: 'object', properties: { seat: { type: 'string', enum: ['A', 'B'] } } },
+    },
+  };
+  const requests = {
+    seat: form,
+    'elicitation-2': {
+      method: 'elicitation/create',
+      params: { mode: 'url', message: 'Pay', url: 'https://example.com/' },
+    },
+    'sampling-1': {
+      method: 'sampling/createMessage',
+      params: { messages: [{ role: 'user', content: { type: 'text', text: 'Hi' } }], maxTokens: 5 },
+    },
+    'roots-1': { method: 'roots/list' },
+  };
+  const json = encoder.inputRequired(requests, 'a-sealed_state');
+
+  it('S-009, S-131: has a result type, what is asked, the state, and the name of the server', () => {
+    expect(read(json)).toEqual({
+      resultType: 'input_required',
+      inputRequests: requests,
+      requestState: 'a-sealed_state',
+      _meta: MODERN_META,
+    });
+  });
+
+  const directory = process.env['MCP_SCHEMA_DIR'];
+  if (!directory) {
+    process.stderr.write(
+      'MCP_SCHEMA_DIR is not set: input_required is not checked against the official schema\n',
+    );
+  }
+
+  it('S-130, S-132: is what the official schema takes, as the answer of the three methods that may ask', () => {
+    if (!directory) return;
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema(JSON.parse(readFileSync(join(directory, '2026-07-28.json'), 'utf8')) as object, 'official');
+    const faults = (name: string, value: unknown) => {
+      const validate = ajv.compile({ $ref: `official#/$defs/${name}` });
+      return validate(value) ? [] : validate.errors;
+    };
+    expect(faults('InputRequiredResult', read(json))).toEqual([]);
+    const response = { jsonrpc: '2.0', id: 1, result: read(json) };
+    for (const method of ['CallTool', 'GetPrompt', 'ReadResource'])
+      expect(faults(`${method}ResultResponse`, response)).toEqual([]);
+    const odd = read(encoder.inputRequired({ a: { method: 'ping' } }, 's'));
+    expect(faults('InputRequiredResult', odd)).not.toEqual([]);
   });
 });
 

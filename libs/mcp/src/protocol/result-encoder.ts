@@ -15,7 +15,7 @@ import type {
   ToolDescriptor,
 } from './descriptors.js';
 import { hasIcons, hasTitle, promptItem, resourceItem, toolItem } from './item-encoder.js';
-import type { RequestId } from './json-rpc.js';
+import type { JsonObject, RequestId } from './json-rpc.js';
 import type { Page } from './pagination.js';
 import { META_SERVER, META_SUBSCRIPTION } from './request-meta.js';
 import { eraOf, type McpRevision } from './versions.js';
@@ -131,6 +131,12 @@ export class ResultEncoder {
   completionResult({ values, total, hasMore }: CompletionResult, revision: McpRevision): string {
     const completion = JSON.stringify({ values, total, hasMore });
     return this.complete(`"completion":${completion}`, undefined, revision);
+  }
+
+  /** The result of a call whose client is asked. Source: Multi Round-Trip Requests, 2026-07-28. */
+  inputRequired(requests: JsonObject, state: string): string {
+    const members = `"inputRequests":${JSON.stringify(requests)},"requestState":${JSON.stringify(state)}`;
+    return `{"resultType":"input_required",${members},"_meta":${this.modernMeta}}`;
   }
 
   /** The result of a request that is only acknowledged. */

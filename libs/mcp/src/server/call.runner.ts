@@ -1,6 +1,9 @@
 import type { Handler } from '../discovery/registration.js';
 import { kindOf } from '../execution/mcp-execution-context.js';
 import { toLogged } from '../execution/plain-value.js';
+import { CallInterrupted } from '../execution/call-interrupted.js';
+import type { Asking } from '../protocol/asking/asking.js';
+import type { RoundVerdict } from '../protocol/asking/modern-rounds.js';
 import { McpContext } from '../protocol/call-context.js';
 import type { EndReason } from '../protocol/call-lifetime.js';
 import { readCallOptions } from '../protocol/call-options.js';
@@ -36,7 +39,13 @@ export interface Call<Result> {
 export interface CallRunnerOptions {
   readonly handlerTime: number;
   readonly resultSize: number;
+  readonly asking: Asking;
+  /** The result of a call whose client is asked. */
+  inputRequired(requests: JsonObject, state: string): string;
 }
+
+/** What may ask its client. Source: Multi Round-Trip Requests, 2026-07-28. */
+const ASKING_METHODS: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'prompts/get']);
 
 /** Runs one call of any kind: its place among those in flight, its context, its time limit, its line in the log. */
 export class CallRunner {
@@ -62,8 +71,11 @@ export class CallRunner {
       meta,
       progressToken,
       logLevel,
+      params: request.params,
     };
-    return this.follow(delivery, call, new McpContext(delivery.origin, subject, delivery.lifetime, toLogged));
+    const asking = ASKING_METHODS.has(request.method) ? this.options.asking : undefined;
+    const context = new McpContext(delivery.origin, subject, delivery.lifetime, toLogged, asking);
+    return this.follow(delivery, call, context);
   }
 
   private async follow<Result>(
@@ -86,9 +98,22 @@ export class CallRunner {
       entry?.close(context, 'ended' in end ? end.ended : outcomeOf(end.value, writer, answer));
       return answer;
     } catch (error) {
-      entry?.close(context, 'error');
-      throw error;
+      const verdict = error instanceof CallInterrupted ? error.verdict : undefined;
+      entry?.close(context, verdict && 'requests' in verdict ? 'input required' : 'error');
+      if (!verdict) throw error;
+      return this.interrupted(verdict, writer, origin.revision);
     }
+  }
+
+  /** Source: Multi Round-Trip Requests, 2026-07-28. */
+  private interrupted<Result>(
+    verdict: RoundVerdict,
+    writer: ResultWriter<Result>,
+    revision: McpRevision,
+  ): Answer {
+    if ('error' in verdict) throw verdict.error;
+    if ('why' in verdict) return this.answer(writer.ended(verdict.why), writer, revision);
+    return { result: this.options.inputRequired(verdict.requests, verdict.state) };
   }
 
   private answer<Result>(value: Result, writer: ResultWriter<Result>, revision: McpRevision): Answer {

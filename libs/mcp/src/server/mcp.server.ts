@@ -29,6 +29,7 @@ import { OpenStreams } from '../protocol/open-streams.js';
 import { ResultEncoder } from '../protocol/result-encoder.js';
 import type { McpRevision } from '../protocol/versions.js';
 import { CallLog } from './call-log.js';
+import { ClientAsking } from './client.asking.js';
 import { CallRunner } from './call.runner.js';
 import { MethodTable } from './method.table.js';
 
@@ -75,7 +76,16 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
     await this.registry.start(this.handlers, (change) => feed.announce(change));
     await feed.open();
     this.registryOfSessions = await this.openSessions(feed, bus);
-    const runner = new CallRunner(this.inFlight, this.log, this.settings.limits);
+    const { bus: ownBus, sessionStore, stateKeys } = this.settings;
+    if (stateKeys.length === 0 && (ownBus || sessionStore))
+      this.logger.log(
+        'Calls of 2026-07-28 that ask their client can only go on in the process where they began: give all processes the same stateKeys',
+      );
+    const runner = new CallRunner(this.inFlight, this.log, {
+      ...this.settings.limits,
+      asking: new ClientAsking(this.settings),
+      inputRequired: (requests, state) => this.encoder.inputRequired(requests, state),
+    });
     const { registry, encoder, settings, streams } = this;
     this.methods = new MethodTable({ registry, encoder, settings, runner, feed, streams });
     this.dispatcher = new Dispatcher(this.methods, (fault, method) =>

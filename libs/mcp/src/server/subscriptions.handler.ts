@@ -135,7 +135,7 @@ export class SubscriptionsHandler {
   ): Promise<boolean> {
     try {
       const { resource, raw } = this.finder.find(uri, origin.era);
-      const subject = { id: request.id, method: request.method, name: uri, ...options };
+      const subject = { id: request.id, method: request.method, name: uri, params: undefined, ...options };
       // Neither log messages nor progress of a guard come before the acknowledgement, nor on such a stream at all.
       const silent = { ...origin, stream: undefined };
       await resource.handler.admit(raw, new McpContext(silent, subject, lifetime), silent);

@@ -2,7 +2,8 @@ import { jest } from '@jest/globals';
 import { CallLifetime } from '../call-lifetime.js';
 import type { JsonObject, ResponseMessage } from '../json-rpc.js';
 import { parseMessage } from '../message-parser.js';
-import { AskError, ClientRequests, type AskFault, type AskOptions } from './client-requests.js';
+import { McpAskError, type McpAskFault } from '../asking/ask-error.js';
+import { ClientRequests, type AskOptions } from './client-requests.js';
 
 interface Sent {
   readonly id?: string;
@@ -52,21 +53,21 @@ function listeners(
 }
 
 /** How a question came out: its result, or why there is none. */
-async function outcomeOf(asked: Promise<JsonObject>): Promise<JsonObject | AskFault> {
+async function outcomeOf(asked: Promise<JsonObject>): Promise<JsonObject | McpAskFault> {
   try {
     return await asked;
   } catch (error) {
-    if (error instanceof AskError) return error.fault;
+    if (error instanceof McpAskError) return error.fault;
     throw error;
   }
 }
 
-async function errorOf(asked: Promise<JsonObject>): Promise<AskError> {
+async function errorOf(asked: Promise<JsonObject>): Promise<McpAskError> {
   return asked.then(
     () => {
       throw new Error('There is a result');
     },
-    (error: unknown) => error as AskError,
+    (error: unknown) => error as McpAskError,
   );
 }
 
@@ -129,7 +130,7 @@ describe('a request to a client', () => {
     const error = '"error":{"code":-1,"message":"User\\nrejected","data":{"why":[1]}}';
     expect(requests.answer(answerOf(idAt(), error))).toBe(true);
     const fault = await errorOf(asked);
-    expect(fault).toBeInstanceOf(AskError);
+    expect(fault).toBeInstanceOf(McpAskError);
     expect(fault.fault).toBe('refused');
     expect(fault.answer).toEqual({ code: -1, message: 'User\nrejected', data: { why: [1] } });
     expect(fault.message).toBe(
@@ -178,7 +179,7 @@ describe('answers', () => {
     const outcomes = await Promise.allSettled(asked);
     expect(
       outcomes.map((outcome) =>
-        outcome.status === 'fulfilled' ? outcome.value['at'] : (outcome.reason as AskError).answer!.code,
+        outcome.status === 'fulfilled' ? outcome.value['at'] : (outcome.reason as McpAskError).answer!.code,
       ),
     ).toEqual(Array.from({ length: 1000 }, (_, at) => at));
     expect(left()).toEqual([0, 0, 0]);

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { McpAskError } from '../asking/ask-error.js';
 import { ErrorCode } from '../error-codes.js';
 import {
   isObject,
@@ -7,39 +8,7 @@ import {
   requestMessage,
   type JsonObject,
   type ResponseMessage,
-  type RpcError,
 } from '../json-rpc.js';
-
-/** Why a client gave no result. */
-export type AskFault =
-  /** It answered an error. */
-  | 'refused'
-  /** It did not answer in time. */
-  | 'timeout'
-  /** The call that asked is over. */
-  | 'ended'
-  /** The client is gone, or its session is. */
-  | 'gone'
-  /** The request could not be sent. */
-  | 'unsent';
-
-/** A request to a client that came to no result. */
-export class AskError extends Error {
-  override readonly name = 'AskError';
-
-  /**
-   * @param options `cause`: what made the sending fail, or ended the call
-   * @param answer the error of the client, as it gave it; missing unless it refused
-   */
-  constructor(
-    readonly fault: AskFault,
-    message: string,
-    options?: { readonly cause: unknown },
-    readonly answer?: RpcError,
-  ) {
-    super(message, options);
-  }
-}
 
 /** What is asked of a client. */
 export interface ClientRequest {
@@ -64,7 +33,7 @@ export interface AskOptions {
 interface Waiting {
   readonly method: string;
   readonly resolve: (result: JsonObject) => void;
-  readonly reject: (error: AskError) => void;
+  readonly reject: (error: McpAskError) => void;
   /** Takes away all that was set up to wait. */
   readonly release: () => void;
 }
@@ -91,7 +60,7 @@ export class ClientRequests {
    * stream.
    *
    * @returns the result, as the client gave it
-   * @throws AskError where there is none
+   * @throws McpAskError where there is none
    */
   ask({ method, params }: ClientRequest, { send, signal, timeLimit }: AskOptions): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
@@ -104,7 +73,7 @@ export class ClientRequests {
         this.ends.ignore(signal, onEnd);
         this.waiting.delete(id);
       };
-      const giveUp = (error: AskError, why: string) => {
+      const giveUp = (error: McpAskError, why: string) => {
         release();
         reject(error);
         const notice = notificationMessage(
@@ -119,7 +88,7 @@ export class ClientRequests {
       deliver(send, requestMessage(id, method, params), (cause) => {
         // Both change nothing where the outcome is known already.
         release();
-        reject(new AskError('unsent', `${method} could not be sent to the client`, { cause }));
+        reject(new McpAskError('unsent', `${method} could not be sent to the client`, { cause }));
       });
       if (!this.waiting.has(id)) return;
       if (signal.aborted) return onEnd();
@@ -187,7 +156,7 @@ function deliver(send: AskOptions['send'], message: string, failed: (cause: unkn
   }
 }
 
-function refused(method: string, error: unknown): AskError {
+function refused(method: string, error: unknown): McpAskError {
   const { code, message, data } = isObject(error) ? error : ({} as JsonObject);
   const answer = {
     code: Number.isSafeInteger(code) ? (code as number) : ErrorCode.InternalError,
@@ -195,17 +164,19 @@ function refused(method: string, error: unknown): AskError {
     ...(data === undefined ? {} : { data }),
   };
   const text = `The client answered ${method} with error ${answer.code}: ${quote(answer.message)}`;
-  return new AskError('refused', text, undefined, answer);
+  return new McpAskError('refused', text, undefined, answer);
 }
 
-function late(method: string, timeLimit: number): AskError {
-  return new AskError('timeout', `The client did not answer ${method} within ${timeLimit} ms`);
+function late(method: string, timeLimit: number): McpAskError {
+  return new McpAskError('timeout', `The client did not answer ${method} within ${timeLimit} ms`);
 }
 
-function ended(method: string, { reason }: AbortSignal): AskError {
-  return new AskError('ended', `The call was over before the client answered ${method}`, { cause: reason });
+function ended(method: string, { reason }: AbortSignal): McpAskError {
+  return new McpAskError('ended', `The call was over before the client answered ${method}`, {
+    cause: reason,
+  });
 }
 
-function gone(method: string): AskError {
-  return new AskError('gone', `The client was gone before it answered ${method}`);
+function gone(method: string): McpAskError {
+  return new McpAskError('gone', `The client was gone before it answered ${method}`);
 }

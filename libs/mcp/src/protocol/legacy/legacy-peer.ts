@@ -119,9 +119,9 @@ export class LegacyPeer implements ChangeListener {
     return this.asked?.answer(message) ?? false;
   }
 
-  /** The client is gone. */
+  /** The client is gone: what it was not asked yet it is not asked any more either. */
   close(): void {
-    this.asked?.close();
+    this.requests.close();
   }
 
   notify(change: McpChange): void {

@@ -5,6 +5,8 @@ export interface FormChoice {
   readonly value: string;
   /** What the user sees instead of the text. */
   readonly title?: string;
+  /** Its title was given by `enumNames`, the way that is deprecated since 2025-11-25. */
+  readonly isNamed?: boolean;
 }
 
 /**
@@ -18,7 +20,8 @@ export function choicesOf(schema: unknown): FormChoice[] | undefined {
   const values: unknown = 'const' in schema ? [schema.const] : schema.enum;
   if (!isTexts(values)) return undefined;
   const names: readonly unknown[] = Array.isArray(schema.enumNames) ? (schema.enumNames as unknown[]) : [];
-  return values.map((value, index) => choice(value, names[index]));
+  const isNamed = names.length > 0;
+  return values.map((value, index) => ({ ...choice(value, names[index]), ...(isNamed ? { isNamed } : {}) }));
 }
 
 function choicesOfBranches(branches: readonly unknown[]): FormChoice[] | undefined {

@@ -25,6 +25,9 @@ function encode(field: FormField): JsonSchema {
   const { name: _, required: __, kind, ...rest } = field;
   if (!('choices' in rest)) return { type: kind === 'text' ? 'string' : kind, ...rest };
   const { choices, ...members } = rest;
+  // What is written in the deprecated way stays so: there is no other place for it than where the author put it.
+  if (kind === 'choice' && choices.some(({ isNamed }) => isNamed))
+    return { type: 'string', ...members, ...named(choices) };
   if (kind === 'choice') return { type: 'string', ...members, ...titled(choices, 'oneOf') };
   const items = hasTitles(choices)
     ? titled(choices, 'anyOf')
@@ -44,8 +47,12 @@ function encodeFirst(field: FormField): JsonSchema {
   if (field.kind === 'boolean') return { ...rest, ...(value === undefined ? {} : { default: value }) };
   if (field.kind !== 'choice') return rest;
   const { choices } = field;
+  return { ...rest, ...named(choices) };
+}
+
+/** Source: Elicitation, LegacyTitledEnumSchema. */
+function named(choices: readonly FormChoice[]): JsonSchema {
   return {
-    ...rest,
     enum: choices.map((choice) => choice.value),
     ...(hasTitles(choices) ? { enumNames: choices.map(shownTitle) } : {}),
   };

@@ -144,13 +144,7 @@ describe('encodeForm', () => {
         integer: { type: 'integer', minimum: 1, maximum: 9 },
         yes: { type: 'boolean', default: true },
         plain: { type: 'string', enum: ['a', 'b'], default: 'a' },
-        named: {
-          type: 'string',
-          oneOf: [
-            { const: 'a', title: 'A' },
-            { const: 'b', title: 'B' },
-          ],
-        },
+        named: { type: 'string', enum: ['a', 'b'], enumNames: ['A', 'B'] },
         titled: {
           type: 'string',
           oneOf: [
@@ -186,6 +180,15 @@ describe('encodeForm', () => {
     expect(() => encodeForm(LISTS, '2025-06-18')).toThrow(
       /^the form\.plain: a client of 2025-06-18 has no field for several choices/,
     );
+  });
+
+  it.each(REVISIONS)('leaves in %s the choices that have enumNames as they were written', (revision) => {
+    const named = { type: 'string', enum: ['a', 'b', 'c'], enumNames: ['A', 'B'] };
+    const unnamed = { type: 'string', enum: ['a', 'b'], enumNames: [] };
+    expect(encodeForm(form({ named, unnamed }), revision).properties).toEqual({
+      named: { ...named, enumNames: ['A', 'B', 'c'] },
+      unnamed: { type: 'string', enum: ['a', 'b'] },
+    });
   });
 
   const directory = process.env['MCP_SCHEMA_DIR'];

@@ -139,6 +139,11 @@ export class PeerChannel extends Channel {
     return errorMessage(id, error, this.wantsNullId);
   }
 
+  /** Nothing comes from the client any more, though it may still read: what it was asked has no answer. */
+  endOfInput(): void {
+    this.legacy?.peer.close();
+  }
+
   /** Nobody is there any more. */
   close(): void {
     this.isClosed = true;

@@ -66,6 +66,7 @@ export async function serveStreams(
     if (signal?.aborted) stop();
   });
   receive(reader.end());
+  channel.endOfInput();
   await server.finish(writer.isBroken ? 0 : limits.shutdownGrace);
   await within(
     limits.shutdownGrace,

@@ -1,0 +1,29 @@
+import type { CallLifetime } from '../call-lifetime.js';
+import type { JsonObject } from '../json-rpc.js';
+import type { McpRevision } from '../versions.js';
+import type { CallQuestions } from './call-questions.js';
+import type { AskedClient } from './legacy-questions.js';
+import type { Question } from './question.js';
+
+/** A call that asks, as far as that matters for its questions. */
+export interface AskingCall extends AskedClient {
+  readonly era: 'modern' | 'legacy';
+  readonly lifetime: CallLifetime;
+  readonly method: string;
+  readonly name: string;
+  /** The request's `params`. */
+  readonly params: JsonObject | undefined;
+  /** Known once the guards have run. */
+  callerId(): string | undefined;
+}
+
+/** How the calls of this server ask their clients. */
+export interface Asking {
+  open(call: AskingCall): CallQuestions;
+  /**
+   * The question that a form is. Rejects where it can't be put to a user of that revision.
+   *
+   * @param form a class, a Standard Schema or a JSON Schema
+   */
+  form(message: string, form: unknown, revision: McpRevision): Promise<Question>;
+}

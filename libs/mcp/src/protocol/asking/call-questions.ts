@@ -1,0 +1,76 @@
+import type { Question } from './question.js';
+
+/** How the questions of one call reach its client, in the way of its era. */
+export interface CallQuestions {
+  /** Whether the call waits for its client, and nothing else may come of it. */
+  readonly isSuspended: boolean;
+  /** A handler begins, perhaps once more: what it asks is counted from the start. Throws where it must not. */
+  enter(): void;
+  /** Asks, or gives the answer that is known. The key is taken at once, whenever the question is ready. */
+  ask(
+    kind: Question['kind'],
+    key: string | undefined,
+    question: Question | Promise<Question>,
+  ): Promise<unknown>;
+  /** Does some work once for the call, whatever its rounds. */
+  once<T>(key: string, work: () => T | Promise<T>): Promise<T>;
+}
+
+/** Names of what a handler asks, each used once as long as it runs. */
+export class QuestionKeys {
+  private readonly used = new Set<string>();
+  private readonly counts = new Map<string, number>();
+
+  /** @throws TypeError where the handler used it already */
+  take(kind: string, key: string | undefined): string {
+    const count = (this.counts.get(kind) ?? 0) + 1;
+    this.counts.set(kind, count);
+    const name = key ?? `${kind}-${count}`;
+    if (typeof name !== 'string' || name === '' || name.length > MAX_KEY)
+      throw new TypeError(`The key of a question must be a text of 1 to ${MAX_KEY} characters`);
+    if (this.used.has(name))
+      throw new TypeError(
+        `Two questions of one call have the key ${JSON.stringify(name)}: give each its own`,
+      );
+    this.used.add(name);
+    return name;
+  }
+}
+
+const MAX_KEY = 128;
+
+/** A handler need not wait for what it asked, nor for what it does once: that ends no process. */
+export function unheeded<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
+}
+
+/** What a call keeps of `once`, and what of it is still at work. */
+export class OnceResults {
+  private readonly running = new Map<string, Promise<unknown>>();
+
+  constructor(readonly values: Map<string, unknown> = new Map<string, unknown>()) {}
+
+  /** The value of that key, or of the work where there is none. Work that fails is none. */
+  get<T>(key: string, work: () => T | Promise<T>): Promise<T> {
+    if (this.values.has(key)) return Promise.resolve(this.values.get(key) as T);
+    return (this.running.get(key) ?? this.run(key, work)) as Promise<T>;
+  }
+
+  /** Resolves when nothing is at work any more. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.running.values());
+  }
+
+  private run(key: string, work: () => unknown): Promise<unknown> {
+    const running = (async () => {
+      const value: unknown = await work();
+      // What the next round gets is what the first one gets as well.
+      const kept: unknown = JSON.parse(JSON.stringify(value) ?? 'null');
+      this.values.set(key, kept);
+      return kept;
+    })().finally(() => this.running.delete(key));
+    this.running.set(key, running);
+    return unheeded(running);
+  }
+}

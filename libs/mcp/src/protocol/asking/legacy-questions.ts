@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import type { CallStream } from '../call-context.js';
+import type { CallLifetime } from '../call-lifetime.js';
+import type { JsonObject } from '../json-rpc.js';
+import { McpAskError } from './ask-error.js';
+import type { LegacyPeer } from '../legacy/legacy-peer.js';
+import { OnceResults, QuestionKeys, unheeded, type CallQuestions } from './call-questions.js';
+import { AnswerFault, missingCapabilities, type Question } from './question.js';
+import { digest } from './state-sealer.js';
+
+/** The client that a call of an older revision came from, as far as it can be asked. */
+export interface AskedClient {
+  readonly capabilities: JsonObject;
+  /** Missing where nothing is kept of it, so that it cannot answer. */
+  readonly peer: LegacyPeer | undefined;
+  /** The call's own stream; missing where its answer is plain JSON. */
+  readonly stream: CallStream | undefined;
+}
+
+/**
+ * The questions of one call of a revision before 2026-07-28: each is a request to the client on the call's own stream,
+ * which the handler waits for. Its time limit stops meanwhile.
+ * Source: Elicitation, Sampling, Roots, 2025-11-25.
+ */
+export class LegacyQuestions implements CallQuestions {
+  readonly isSuspended = false;
+  private keys = new QuestionKeys();
+  private readonly results = new OnceResults();
+  private readonly answers = new Map<string, Promise<unknown>>();
+  /** Rounds so far, and questions that wait for their answers. */
+  private asked = 0;
+  private open = 0;
+
+  constructor(
+    private readonly client: AskedClient,
+    private readonly lifetime: CallLifetime,
+    /** ms that the client may take to answer. */
+    private readonly timeLimit: number,
+    /** How many times a call may ask. */
+    private readonly rounds: number,
+  ) {}
+
+  enter(): void {
+    this.keys = new QuestionKeys();
+  }
+
+  ask(
+    kind: Question['kind'],
+    given: string | undefined,
+    question: Question | Promise<Question>,
+  ): Promise<unknown> {
+    if (question instanceof Promise) void unheeded(question);
+    return unheeded(this.answer(kind, given, question));
+  }
+
+  once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
+    return this.results.get(key, work);
+  }
+
+  private async answer(
+    kind: Question['kind'],
+    given: string | undefined,
+    coming: Question | Promise<Question>,
+  ): Promise<unknown> {
+    const key = this.keys.take(kind, given);
+    const question = await coming;
+    // A handler that is run again, by an interceptor that retries, asks what it knows.
+    const name = `${key} ${digest([question.method, question.params]).toString('base64url')}`;
+    let answer = this.answers.get(name);
+    if (!answer) this.answers.set(name, (answer = this.send(question)));
+    return answer;
+  }
+
+  private async send(question: Question): Promise<unknown> {
+    const { method, params, needs } = question;
+    const { capabilities, peer, stream } = this.client;
+    if (!peer || !stream)
+      throw new McpAskError(
+        'unsupported',
+        `This client cannot be asked (${method}): it has no session or takes no stream`,
+      );
+    const missing = missingCapabilities(capabilities, needs);
+    if (missing)
+      throw new McpAskError('unsupported', `The client lacks the capability ${namesOf(missing)} (${method})`);
+    // What is asked while something else is open is of the same round, as in 2026-07-28.
+    if (this.open === 0 && ++this.asked > this.rounds)
+      throw new McpAskError(
+        'unsupported',
+        `The client was asked ${this.rounds} times for this call, which is as often as it may be`,
+      );
+    this.open++;
+    const resume = this.lifetime.pause();
+    try {
+      const answer = await peer.requests.ask(
+        { method, params: params && JSON.stringify(legacyParams(params)) },
+        { send: (message) => stream.send(message), signal: this.lifetime.over, timeLimit: this.timeLimit },
+      );
+      return await question.read(answer);
+    } catch (thrown) {
+      throw thrown instanceof AnswerFault
+        ? new McpAskError('invalid', `The client's answer to ${method} ${thrown.message}`)
+        : thrown;
+    } finally {
+      this.open--;
+      resume();
+    }
+  }
+}
+
+/** `elicitation.url`, and so on. */
+function namesOf(missing: JsonObject): string {
+  return Object.entries(missing)
+    .flatMap(([name, inside]) => {
+      const parts = Object.keys(inside as JsonObject);
+      return parts.length > 0 ? parts.map((part) => `${name}.${part}`) : [name];
+    })
+    .join(', ');
+}
+
+/** The revision before 2026-07-28 that has url mode names each such question. Source: Elicitation, 2025-11-25. */
+function legacyParams(params: JsonObject): JsonObject {
+  return params['mode'] === 'url' ? { ...params, elicitationId: randomUUID() } : params;
+}
