@@ -53,7 +53,12 @@ describe('the list of tools', () => {
         openWorldHint: true,
       },
       closeTicket: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
-      closeTickets: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+      closeTickets: {
+        readOnlyHint: false,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: true,
+      },
       deleteTicket: {
         readOnlyHint: false,
         destructiveHint: true,

@@ -13,8 +13,8 @@ export class ClientAsking implements Asking {
   private readonly forms = new FormQuestions();
   private readonly sealer: StateSealer;
 
-  constructor(private readonly settings: Pick<McpSettings, 'limits' | 'stateKeys'>) {
-    this.sealer = new StateSealer(settings.stateKeys, settings.limits.stateTime);
+  constructor(private readonly settings: Pick<McpSettings, 'limits' | 'stateKeys' | 'server'>) {
+    this.sealer = new StateSealer(settings.stateKeys, settings.limits.stateTime, settings.server.name);
   }
 
   open(call: AskingCall): CallQuestions {

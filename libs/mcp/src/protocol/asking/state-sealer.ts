@@ -35,6 +35,8 @@ export class StateSealer {
   constructor(
     secrets: readonly (string | Uint8Array)[],
     private readonly time: number,
+    /** The server's own name: another one with the same secrets takes no state of this. */
+    private readonly server = '',
   ) {
     const [first = randomBytes(32), ...others] = secrets;
     this.keys = [sealingKey(first), ...others.map(sealingKey)];
@@ -43,7 +45,7 @@ export class StateSealer {
   seal(content: JsonObject, binding: StateBinding): string {
     const [{ id, key }] = this.keys;
     const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(digestOf(binding));
+    const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(this.digestOf(binding));
     const text = JSON.stringify({ until: Date.now() + this.time, content });
     const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
     return Buffer.concat([Uint8Array.of(VERSION), id, iv, sealed, cipher.getAuthTag()]).toString('base64url');
@@ -57,10 +59,14 @@ export class StateSealer {
     const id = bytes.subarray(1, 1 + KEY_ID_BYTES);
     const found = this.keys.find((candidate) => candidate.id.equals(id));
     if (bytes[0] !== VERSION || !found) return undefined;
-    const content = decrypted(bytes, found.key, digestOf(binding));
+    const content = decrypted(bytes, found.key, this.digestOf(binding));
     if (!isObject(content) || typeof content['until'] !== 'number' || content['until'] < Date.now())
       return undefined;
     return isObject(content['content']) ? content['content'] : undefined;
+  }
+
+  private digestOf({ caller, method, name, args }: StateBinding): Buffer {
+    return digest([this.server, caller ?? null, method, name, args ?? null]);
   }
 }
 
@@ -80,10 +86,6 @@ function decrypted(bytes: Buffer, key: Uint8Array, aad: Buffer): unknown {
   } catch {
     return undefined;
   }
-}
-
-function digestOf({ caller, method, name, args }: StateBinding): Buffer {
-  return digest([caller ?? null, method, name, args ?? null]);
 }
 
 /** The digest of a JSON value, whatever the order of its members. */
