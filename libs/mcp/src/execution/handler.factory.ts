@@ -77,7 +77,7 @@ export class HandlerFactory implements HandlerActivator {
           ? outcomes.filtered(value, bounds, context)
           : outcomes.returned(value, bounds, context));
       } catch (thrown) {
-        if (thrown instanceof CallInterrupted) throw thrown;
+        if (CallInterrupted.is(thrown)) throw thrown;
         const verdict = await context.verdict();
         if (verdict) throw new CallInterrupted(verdict);
         // Nobody waits for the answer, and that a handler stops when it should is no failure to log.

@@ -98,7 +98,7 @@ export class CallRunner {
       entry?.close(context, 'ended' in end ? end.ended : outcomeOf(end.value, writer, answer));
       return answer;
     } catch (error) {
-      const verdict = error instanceof CallInterrupted ? error.verdict : undefined;
+      const verdict = CallInterrupted.is(error) ? error.verdict : undefined;
       entry?.close(context, verdict && 'requests' in verdict ? 'input required' : 'error');
       if (!verdict) throw error;
       return this.interrupted(verdict, writer, origin.revision);
