@@ -1,6 +1,7 @@
 import type { Question } from '../protocol/asking/question.js';
 import { actionOf, AnswerFault } from '../protocol/asking/question.js';
 import { formParams } from '../protocol/asking/questions.js';
+import { digest } from '../protocol/asking/state-sealer.js';
 import { isObject, type JsonObject } from '../protocol/json-rpc.js';
 import type { McpRevision } from '../protocol/versions.js';
 import { argumentsContract } from '../schema/contract.factory.js';
@@ -11,6 +12,9 @@ import type { McpSchema } from '../schema/schema-kind.js';
 import { admitArguments } from './validation.js';
 import { InvalidArgumentsException } from './invalid-arguments.exception.js';
 
+/** Forms written in place that are remembered by their text. */
+const MAX_WRITTEN = 500;
+
 interface KnownForm {
   readonly form: FormSchema;
   readonly contract: ArgumentsContract;
@@ -19,6 +23,7 @@ interface KnownForm {
 /** Forms that users are asked to fill in: each is read once, and its answers are held to it. */
 export class FormQuestions {
   private readonly forms = new WeakMap<object, Promise<KnownForm>>();
+  private readonly byText = new Map<string, Promise<KnownForm>>();
 
   /** The question that a form is, in the words of a revision. */
   async question(message: string, schema: unknown, revision: McpRevision): Promise<Question> {
@@ -40,8 +45,19 @@ export class FormQuestions {
   private formOf(schema: McpSchema): Promise<KnownForm> {
     const known = this.forms.get(schema);
     if (known) return known;
-    const read = readContract(schema);
+    const read = isObject(schema) && !('~standard' in schema) ? this.written(schema) : readContract(schema);
     this.forms.set(schema, read);
+    return read;
+  }
+
+  /** A JSON Schema may be written anew in each call: the same text is the same form. */
+  private written(schema: JsonObject): Promise<KnownForm> {
+    const text = digest(schema).toString('base64url');
+    const read = this.byText.get(text) ?? readContract(schema);
+    this.byText.delete(text);
+    this.byText.set(text, read);
+    const [oldest] = this.byText.keys();
+    if (this.byText.size > MAX_WRITTEN) this.byText.delete(oldest!);
     return read;
   }
 }

@@ -67,7 +67,9 @@ export class HandlerFactory implements HandlerActivator {
       try {
         const args = [origin.request, facade, next, raw, context, admission];
         const bounds = { call: context, resultSize };
-        const { value, failure } = await runFiltered(await acquire(origin.request), args, bounds);
+        const running = runFiltered(await acquire(origin.request), args, bounds);
+        const stuck = context.whenStuck();
+        const { value, failure } = await (stuck ? Promise.race([running, stuck]) : running);
         // Whatever a handler, an interceptor or a filter made of it: a call that asked is not over.
         const verdict = await context.verdict();
         if (verdict) throw new CallInterrupted(verdict);

@@ -219,7 +219,8 @@ function getParamValueUnvalidated(
 const PARAMS_FACTORY = {
   exchangeKeyForValue(slot: number, _data: unknown, args: unknown[]): unknown {
     const context = args[CONTEXT_INDEX] as McpContext;
-    context.enter();
+    const halted = context.enter();
+    if (halted) return halted;
     if (slot === CONTEXT_SLOT) return context;
     const { contract, isValidatedByApp, completes } = args[ADMISSION_INDEX] as Admission;
     const raw = args[ARGUMENTS_INDEX] as JsonObject;

@@ -229,12 +229,19 @@ describe('questions to the client', () => {
   const sealer = new StateSealer([], 60_000);
   const asking: Asking = {
     open: (call) =>
-      new ModernRounds(call.params, call.capabilities, sealer, { stateSize: 32_768, rounds: 8 }, () => ({
-        caller: call.callerId(),
-        method: call.method,
-        name: call.name,
-        args: call.params?.['arguments'],
-      })),
+      new ModernRounds(
+        call.params,
+        call.capabilities,
+        sealer,
+        { stateSize: 32_768, rounds: 8 },
+        () => ({
+          caller: call.callerId(),
+          method: call.method,
+          name: call.name,
+          args: call.params?.['arguments'],
+        }),
+        (why) => call.giveUp(why),
+      ),
     form: () => Promise.reject(new TypeError('no form')),
   };
   const client = { capabilities: { elicitation: { url: {} }, roots: {} } };
@@ -283,7 +290,7 @@ describe('questions to the client', () => {
     const { context } = contextOf({ client }, { params: { requestState: 'none' } }, asking);
     void context.elicit('A', {});
     await expect(context.once('x', () => 1)).rejects.toMatchObject({ code: -32602 });
-    expect(() => context.enter()).toThrow('"requestState" is not a valid state of this call');
+    await expect(context.enter()).rejects.toThrow('"requestState" is not a valid state of this call');
     expect(await context.verdict()).toMatchObject({ error: { code: -32602 } });
   });
 
@@ -295,6 +302,6 @@ describe('questions to the client', () => {
     await context.progress(2);
     context.log.info('late');
     expect(sent).toEqual([{ progressToken: 't', progress: 1 }]);
-    expect(() => context.enter()).toThrow(McpSuspension);
+    await expect(context.enter()).rejects.toThrow(McpSuspension);
   });
 });

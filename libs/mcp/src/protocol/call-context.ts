@@ -47,6 +47,8 @@ export interface CallStream {
   send(message: string, instead?: () => string): void;
   /** Closes the connection alone: the client comes back for the answer. Missing where it would not. */
   pause?(): void;
+  /** Whether the client is gone and would not come back for what is sent. */
+  readonly isLost?: boolean;
 }
 
 /** Where a message came from: all that a transport tells the core, made once per message. */
@@ -122,6 +124,9 @@ export class McpContext {
   private reached = Number.NEGATIVE_INFINITY;
   private clientLog: McpClientLog | undefined;
   private asked: CallQuestions | undefined;
+  private giveUp: ((why: Error) => void) | undefined;
+  /** Whether the handler runs, and not only what stands before it. */
+  private hasBegun = false;
 
   /** @internal */
   constructor(
@@ -299,12 +304,19 @@ export class McpContext {
     this.caught ??= { caller: this.origin.callerOf() };
   }
 
-  /** @internal This handler begins, perhaps once more. Throws where it must not, as a state is not valid. */
-  enter(): void {
+  /** @internal This handler begins, perhaps once more. Gives a rejection where it must not, as a state is not valid. */
+  enter(): Promise<never> | undefined {
     this.fixCaller();
+    this.hasBegun = true;
     const { params } = this.subject;
-    if (this.asked || (params && ('requestState' in params || 'inputResponses' in params) && this.asking))
-      this.questions().enter();
+    const goesOn = params && ('requestState' in params || 'inputResponses' in params) && this.asking;
+    return this.asked || goesOn ? this.questions().enter() : undefined;
+  }
+
+  /** @internal Rejects where the call waits for its client and whoever runs its handler does not let go of it. */
+  whenStuck(): Promise<never> | undefined {
+    if (!this.asking || this.era === 'legacy') return undefined;
+    return unheeded(new Promise((_, reject) => (this.giveUp = reject)));
   }
 
   /** @internal How the call comes out, where it asked what is not answered; whatever its handler made of that. */
@@ -336,9 +348,11 @@ export class McpContext {
       name,
       params,
       callerId: () => this.caller?.id,
+      giveUp: (why) => this.giveUp?.(why),
     });
     this.asked = asked;
-    asked.enter();
+    asked.open();
+    if (this.hasBegun) void asked.enter();
     return asked;
   }
 

@@ -13,6 +13,8 @@ export interface AskingCall extends AskedClient {
   readonly name: string;
   /** The request's `params`. */
   readonly params: JsonObject | undefined;
+  /** Told when the call is begun again and again although it waits for its client. */
+  giveUp(why: Error): void;
   /** Known once the guards have run. */
   callerId(): string | undefined;
 }

@@ -4,8 +4,10 @@ import type { Question } from './question.js';
 export interface CallQuestions {
   /** Whether the call waits for its client, and nothing else may come of it. */
   readonly isSuspended: boolean;
-  /** A handler begins, perhaps once more: what it asks is counted from the start. Throws where it must not. */
-  enter(): void;
+  /** The guards have run, or one of them asks: reads what came with the request. */
+  open(): void;
+  /** A handler begins, perhaps once more: what it asks is counted from the start. Gives a rejection where it must not. */
+  enter(): Promise<never> | undefined;
   /** Asks, or gives the answer that is known. The key is taken at once, whenever the question is ready. */
   ask(
     kind: Question['kind'],
@@ -16,19 +18,31 @@ export interface CallQuestions {
   once<T>(key: string, work: () => T | Promise<T>): Promise<T>;
 }
 
+/** Before default names of what is asked before the handler, by a guard or an interceptor. */
+export const OUTER = 'outer-';
+
 /** Names of what a handler asks, each used once as long as it runs. */
 export class QuestionKeys {
   private readonly used = new Set<string>();
   private readonly counts = new Map<string, number>();
 
+  /**
+   * @param prefix of default names
+   * @param outer names that are taken already
+   */
+  constructor(
+    private readonly prefix = '',
+    private readonly outer?: QuestionKeys,
+  ) {}
+
   /** @throws TypeError where the handler used it already */
   take(kind: string, key: string | undefined): string {
     const count = (this.counts.get(kind) ?? 0) + 1;
     this.counts.set(kind, count);
-    const name = key ?? `${kind}-${count}`;
+    const name = key ?? `${this.prefix}${kind}-${count}`;
     if (typeof name !== 'string' || name === '' || name.length > MAX_KEY)
       throw new TypeError(`The key of a question must be a text of 1 to ${MAX_KEY} characters`);
-    if (this.used.has(name))
+    if (this.used.has(name) || this.outer?.used.has(name))
       throw new TypeError(
         `Two questions of one call have the key ${JSON.stringify(name)}: give each its own`,
       );
@@ -63,14 +77,29 @@ export class OnceResults {
   }
 
   private run(key: string, work: () => unknown): Promise<unknown> {
+    let hasWorked = false;
     const running = (async () => {
       const value: unknown = await work();
+      hasWorked = true;
       // What the next round gets is what the first one gets as well.
-      const kept: unknown = JSON.parse(JSON.stringify(value) ?? 'null');
+      const kept: unknown = jsonOf(value, key);
       this.values.set(key, kept);
       return kept;
-    })().finally(() => this.running.delete(key));
+    })().finally(() => {
+      // What was done is not done again because its value cannot be kept.
+      if (!hasWorked || this.values.has(key)) this.running.delete(key);
+    });
     this.running.set(key, running);
     return unheeded(running);
+  }
+}
+
+function jsonOf(value: unknown, key: string): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value) ?? 'null');
+  } catch (cause) {
+    throw new TypeError(`The value of ctx.once(${JSON.stringify(key)}) is nothing that JSON can carry`, {
+      cause,
+    });
   }
 }

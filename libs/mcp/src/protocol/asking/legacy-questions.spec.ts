@@ -6,7 +6,7 @@ import type { LegacyPeer } from '../legacy/legacy-peer.js';
 import { ClientRequests } from '../legacy/client-requests.js';
 import { parseMessage } from '../message-parser.js';
 import { McpAskError } from './ask-error.js';
-import { LegacyQuestions, type AskedClient } from './legacy-questions.js';
+import { LegacyQuestions, WaitingRoom, type AskedClient } from './legacy-questions.js';
 import type { Question } from './question.js';
 import { formParams, rootsQuestion, samplingQuestion, urlQuestion } from './questions.js';
 
@@ -42,6 +42,7 @@ function setUp(client: Partial<AskedClient> = {}, rounds = 8) {
     lifetime,
     1_000,
     rounds,
+    new WaitingRoom(1_000),
   );
   questions.enter();
   return {
@@ -347,5 +348,16 @@ describe('limits and keys', () => {
     void ask(Promise.reject(new TypeError('no form')), 'b');
     await settle();
     expect(sent).toHaveLength(1);
+  });
+});
+
+describe('the room for questions that wait', () => {
+  it('has so many places and no more, and gives each back', () => {
+    const room = new WaitingRoom(2);
+    const [first, second] = [room.take(), room.take()];
+    expect([typeof first, typeof second, room.take()]).toEqual(['function', 'function', undefined]);
+    first!();
+    expect(typeof room.take()).toBe('function');
+    expect(room.take()).toBeUndefined();
   });
 });

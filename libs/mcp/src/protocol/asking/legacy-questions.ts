@@ -4,7 +4,7 @@ import type { CallLifetime } from '../call-lifetime.js';
 import type { JsonObject } from '../json-rpc.js';
 import { McpAskError } from './ask-error.js';
 import type { LegacyPeer } from '../legacy/legacy-peer.js';
-import { OnceResults, QuestionKeys, unheeded, type CallQuestions } from './call-questions.js';
+import { OnceResults, OUTER, QuestionKeys, unheeded, type CallQuestions } from './call-questions.js';
 import { AnswerFault, missingCapabilities, type Question } from './question.js';
 import { digest } from './state-sealer.js';
 
@@ -17,6 +17,20 @@ export interface AskedClient {
   readonly stream: CallStream | undefined;
 }
 
+/** How many questions of all calls may wait for their answers: each holds its call, for as long as a person takes. */
+export class WaitingRoom {
+  private taken = 0;
+
+  constructor(private readonly places: number) {}
+
+  /** @returns to be called once; nothing where there is no place */
+  take(): (() => void) | undefined {
+    if (this.taken >= this.places) return undefined;
+    this.taken++;
+    return () => void this.taken--;
+  }
+}
+
 /**
  * The questions of one call of a revision before 2026-07-28: each is a request to the client on the call's own stream,
  * which the handler waits for. Its time limit stops meanwhile.
@@ -24,12 +38,13 @@ export interface AskedClient {
  */
 export class LegacyQuestions implements CallQuestions {
   readonly isSuspended = false;
-  private keys = new QuestionKeys();
+  private readonly outerKeys = new QuestionKeys(OUTER);
+  private keys = this.outerKeys;
   private readonly results = new OnceResults();
   private readonly answers = new Map<string, Promise<unknown>>();
   /** Rounds so far, and questions that wait for their answers. */
   private asked = 0;
-  private open = 0;
+  private waiting = 0;
 
   constructor(
     private readonly client: AskedClient,
@@ -38,10 +53,15 @@ export class LegacyQuestions implements CallQuestions {
     private readonly timeLimit: number,
     /** How many times a call may ask. */
     private readonly rounds: number,
+    private readonly room: WaitingRoom,
   ) {}
 
-  enter(): void {
-    this.keys = new QuestionKeys();
+  open(): void {
+    // Nothing comes with the request.
+  }
+
+  enter(): undefined {
+    this.keys = new QuestionKeys('', this.outerKeys);
   }
 
   ask(
@@ -82,13 +102,30 @@ export class LegacyQuestions implements CallQuestions {
     const missing = missingCapabilities(capabilities, needs);
     if (missing)
       throw new McpAskError('unsupported', `The client lacks the capability ${namesOf(missing)} (${method})`);
+    if (stream.isLost)
+      throw new McpAskError(
+        'unsent',
+        `The client is not there to be asked (${method}), and would not come back for it`,
+      );
+    const leave = this.room.take();
+    if (!leave)
+      throw new McpAskError('unsupported', 'Too many questions wait for their answers: try again later');
+    try {
+      return await this.wait(question, peer, stream);
+    } finally {
+      leave();
+    }
+  }
+
+  private async wait(question: Question, peer: LegacyPeer, stream: CallStream): Promise<unknown> {
+    const { method, params } = question;
     // What is asked while something else is open is of the same round, as in 2026-07-28.
-    if (this.open === 0 && ++this.asked > this.rounds)
+    if (this.waiting === 0 && ++this.asked > this.rounds)
       throw new McpAskError(
         'unsupported',
         `The client was asked ${this.rounds} times for this call, which is as often as it may be`,
       );
-    this.open++;
+    this.waiting++;
     const resume = this.lifetime.pause();
     try {
       const answer = await peer.requests.ask(
@@ -101,7 +138,7 @@ export class LegacyQuestions implements CallQuestions {
         ? new McpAskError('invalid', `The client's answer to ${method} ${thrown.message}`)
         : thrown;
     } finally {
-      this.open--;
+      this.waiting--;
       resume();
     }
   }

@@ -1,7 +1,7 @@
 import { ErrorCode } from '../error-codes.js';
 import { isObject, type JsonObject } from '../json-rpc.js';
 import { McpError } from '../mcp-error.js';
-import { OnceResults, QuestionKeys, unheeded, type CallQuestions } from './call-questions.js';
+import { OnceResults, OUTER, QuestionKeys, unheeded, type CallQuestions } from './call-questions.js';
 import { AnswerFault, missingCapabilities, type Question } from './question.js';
 import { digest, type StateBinding, type StateSealer } from './state-sealer.js';
 
@@ -38,14 +38,17 @@ interface KnownAnswer {
  * Source: Multi Round-Trip Requests, 2026-07-28.
  */
 export class ModernRounds implements CallQuestions {
-  private keys = new QuestionKeys();
+  private readonly outerKeys = new QuestionKeys(OUTER);
+  private keys = this.outerKeys;
   private readonly answers = new Map<string, KnownAnswer>();
   /** Digests of what was asked in the round before; missing where the client shows no state. */
   private asked: Record<string, unknown> | undefined;
   private responses: JsonObject = {};
   private readonly results = new OnceResults();
-  private readonly open = new Map<string, Question>();
+  private readonly questions = new Map<string, Question>();
   private rounds = 0;
+  /** How often something was refused since the call is decided. */
+  private refusals = 0;
   /** Questions that are being read, and answers that are: the round waits for them. */
   private readonly working = new Set<Promise<unknown>>();
   private binding: StateBinding | undefined;
@@ -61,16 +64,25 @@ export class ModernRounds implements CallQuestions {
     private readonly limits: RoundLimits,
     /** What the state is of; asked for once the guards have run, since they find out who is calling. */
     private readonly bindingOf: () => StateBinding,
+    /** Told when a suspended call is begun again and again: whoever retries without end gets no further. */
+    private readonly giveUp: (why: Error) => void,
   ) {}
 
-  enter(): void {
-    if (this.fault) throw this.fault;
-    if (this.suspension) throw new McpSuspension();
-    this.keys = new QuestionKeys();
-    if (this.binding) return;
+  open(): void {
     this.binding = this.bindingOf();
     this.takeState(this.params?.['requestState'], this.binding);
     this.takeResponses(this.params?.['inputResponses']);
+  }
+
+  enter(): Promise<never> | undefined {
+    if (this.binding?.caller !== this.bindingOf().caller)
+      this.fault ??= new McpError(
+        ErrorCode.InternalError,
+        'Internal error: a guard asked before the caller was known',
+      );
+    if (this.fault || this.suspension) return unheeded(this.refused());
+    this.keys = new QuestionKeys('', this.outerKeys);
+    return undefined;
   }
 
   ask(
@@ -83,8 +95,7 @@ export class ModernRounds implements CallQuestions {
   }
 
   once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
-    const refusal = this.fault ?? (this.isSuspended ? new McpSuspension() : undefined);
-    if (refusal) return unheeded(Promise.reject(refusal));
+    if (this.fault || this.isSuspended) return unheeded(this.refused());
     return this.results.get(key, work);
   }
 
@@ -92,7 +103,7 @@ export class ModernRounds implements CallQuestions {
   async verdict(): Promise<RoundVerdict | undefined> {
     await this.worked();
     if (this.fault) return { error: this.fault };
-    if (this.open.size === 0) return undefined;
+    if (this.questions.size === 0) return undefined;
     this.isSuspended = true;
     // What began before the call was suspended has its place in the state.
     await this.results.settled();
@@ -103,7 +114,7 @@ export class ModernRounds implements CallQuestions {
     const state = this.sealer.seal(this.content(), this.binding!);
     if (state.length > this.limits.stateSize)
       return { why: `What this call keeps while it asks is larger than ${this.limits.stateSize} bytes` };
-    const requests = Array.from(this.open, ([key, { method, params }]) => [
+    const requests = Array.from(this.questions, ([key, { method, params }]) => [
       key,
       params === undefined ? { method } : { method, params },
     ]);
@@ -112,7 +123,7 @@ export class ModernRounds implements CallQuestions {
 
   /** Whether anything was asked that is not answered, or is wrong, or may come to be. */
   get isUndecided(): boolean {
-    return this.open.size > 0 || this.working.size > 0 || this.fault !== undefined;
+    return this.questions.size > 0 || this.working.size > 0 || this.fault !== undefined;
   }
 
   private async answer(
@@ -120,8 +131,7 @@ export class ModernRounds implements CallQuestions {
     given: string | undefined,
     coming: Question | Promise<Question>,
   ): Promise<unknown> {
-    if (this.fault) throw this.fault;
-    if (this.isSuspended) throw new McpSuspension();
+    if (this.fault || this.isSuspended) return this.refused();
     const key = this.keys.take(kind, given);
     const finding = this.find(key, coming);
     this.working.add(finding);
@@ -147,8 +157,18 @@ export class ModernRounds implements CallQuestions {
     }
     const missing = missingCapabilities(this.capabilities, question.needs);
     if (missing) throw (this.fault = lacking(missing));
-    this.open.set(key, question);
+    this.questions.set(key, question);
     return undefined;
+  }
+
+  /** Never in the same turn: a loop that goes on after each refusal would stop all else. */
+  private async refused(): Promise<never> {
+    const why = this.fault ?? new McpSuspension();
+    await new Promise<void>((resolve) => {
+      if (++this.refusals <= MAX_REFUSALS) setImmediate(resolve);
+      else this.giveUp(why);
+    });
+    throw why;
   }
 
   /** A form may take some turns to be read, and so may an answer to be validated. */
@@ -183,7 +203,10 @@ export class ModernRounds implements CallQuestions {
     if (state === undefined) return;
     const isFitting = typeof state === 'string' && state.length <= this.limits.stateSize;
     const content = isFitting ? this.sealer.open(state, binding) : undefined;
-    if (!content) throw (this.fault = new McpError(ErrorCode.InvalidParams, INVALID_STATE));
+    if (!content) {
+      this.fault = new McpError(ErrorCode.InvalidParams, INVALID_STATE);
+      return;
+    }
     const { rounds, answers, asked, once } = content;
     this.rounds = Number(rounds);
     this.asked = asked as JsonObject;
@@ -196,14 +219,14 @@ export class ModernRounds implements CallQuestions {
     if (responses === undefined) return;
     if (isObject(responses)) this.responses = responses;
     else
-      throw (this.fault = new McpError(
+      this.fault ??= new McpError(
         ErrorCode.InvalidParams,
         'Invalid params: "inputResponses" must be an object of answers',
-      ));
+      );
   }
 
   private content(): JsonObject {
-    const asked = Array.from(this.open, ([key, { method, params }]) => [
+    const asked = Array.from(this.questions, ([key, { method, params }]) => [
       key,
       digest([method, params]).toString('base64url'),
     ]);
@@ -220,6 +243,9 @@ export class ModernRounds implements CallQuestions {
     return (this.fault = new McpError(ErrorCode.InvalidParams, message));
   }
 }
+
+/** Beyond it nothing is answered any more to who goes on. */
+const MAX_REFUSALS = 100;
 
 const INVALID_STATE = 'Invalid params: "requestState" is not a valid state of this call';
 

@@ -93,6 +93,12 @@ export class SessionStream {
     return this.key !== undefined;
   }
 
+  /** Whether its client is gone without a number to come back with. */
+  get isLost(): boolean {
+    if (!this.key) return this.first.isOver;
+    return !this.isAttached && this.catching === undefined && this.sequence === 0;
+  }
+
   /** Whether a connection is there to be written to. */
   get isAttached(): boolean {
     if (this.writer?.isOver) this.writer = undefined;
