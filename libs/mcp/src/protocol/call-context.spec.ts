@@ -268,13 +268,13 @@ describe('questions to the client', () => {
       expect(McpAskError.is(error) && error.fault).toBe('unsupported');
       expect(error).toMatchObject({ message: 'Nothing can be asked during completion/complete' });
     }
-    context.enter();
+    void context.enter();
     expect(context.verdict()).toBeUndefined();
   });
 
   it('end no process where their handler waits for none of them', async () => {
     const { context } = contextOf({ client }, {}, asking);
-    context.enter();
+    void context.enter();
     void context.elicit('A', {});
     void context.elicitUrl('A', 'nowhere');
     void context.elicitUrl('A', 'https://example.com', { key: 'a' });
@@ -296,7 +296,7 @@ describe('questions to the client', () => {
 
   it('leave nothing to send for a call that waits for their answers', async () => {
     const { context, sent } = contextOf({ client }, { logLevel: 'debug' }, asking);
-    context.enter();
+    void context.enter();
     await context.progress(1);
     await expect(context.roots()).rejects.toThrow(McpSuspension);
     await context.progress(2);

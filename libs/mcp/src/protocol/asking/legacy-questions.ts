@@ -92,7 +92,7 @@ export class LegacyQuestions implements CallQuestions {
   }
 
   private async send(question: Question): Promise<unknown> {
-    const { method, params, needs } = question;
+    const { method, needs } = question;
     const { capabilities, peer, stream } = this.client;
     if (!peer || !stream)
       throw new McpAskError(

@@ -428,7 +428,7 @@ describe('keys', () => {
   it('count from the start for a handler that is run again with its answers', async () => {
     const rounds = open({ params: { inputResponses: { 'elicitation-1': accept(1) } } });
     for (let run = 0; run < 2; run++) {
-      rounds.enter();
+      void rounds.enter();
       expect(await tell(rounds, 'A')).toEqual(accept(1));
     }
   });
@@ -447,7 +447,7 @@ describe('a suspended call', () => {
 
   it('is one from the turn on in which it asked, for a handler that is run again at once', async () => {
     const rounds = open();
-    rounds.enter();
+    void rounds.enter();
     const asking = tell(rounds, 'A');
     await expect(asking).rejects.toThrow(McpSuspension);
     await expect(rounds.enter()).rejects.toThrow(McpSuspension);
@@ -551,7 +551,7 @@ describe('once', () => {
   it('does work again that failed', async () => {
     let count = 0;
     const rounds = open();
-    rounds.enter();
+    void rounds.enter();
     const work = () => {
       if (++count === 1) throw new Error('no');
       return count === 2 ? Promise.reject(new Error('later')) : count;
@@ -575,7 +575,7 @@ describe('once', () => {
   it('does it once also for those who ask at the same time', async () => {
     let count = 0;
     const rounds = open();
-    rounds.enter();
+    void rounds.enter();
     const work = () => nextTurn().then(() => ++count);
     expect(
       await Promise.all([rounds.once('x', work), rounds.once('x', work), rounds.once('y', work)]),
