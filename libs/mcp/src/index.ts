@@ -29,14 +29,9 @@ export { schema } from './schema/schema-helpers.js';
 export type { JsonSchema } from './schema/json-schema.js';
 export type { McpSchema } from './schema/schema-kind.js';
 
-export {
-  McpContext,
-  type McpAskOptions,
-  type McpCaller,
-  type McpElicited,
-  type McpForm,
-  type McpTransport,
-} from './protocol/call-context.js';
+export { McpContext } from './protocol/call-context.js';
+export { type McpAskOptions, type McpElicited, type McpForm } from './protocol/asking/asking.js';
+export { type McpCaller, type McpTransport } from './protocol/call-origin.js';
 export { McpAskError, type McpAskFault } from './protocol/asking/ask-error.js';
 export { McpSuspension } from './protocol/asking/modern-rounds.js';
 export type { McpSampled, McpSampling } from './protocol/asking/questions.js';

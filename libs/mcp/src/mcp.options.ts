@@ -1,5 +1,5 @@
 import type { FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
-import type { McpCaller } from './protocol/call-context.js';
+import type { McpCaller } from './protocol/call-origin.js';
 import type { McpEventBus } from './protocol/event-bus.js';
 import type { McpCacheHints, McpIcon } from './protocol/descriptors.js';
 import type { McpEventStore } from './protocol/legacy/event-store.js';

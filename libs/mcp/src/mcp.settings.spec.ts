@@ -1,6 +1,7 @@
 import { McpBootException } from './mcp.exceptions.js';
 import type { McpModuleOptions } from './mcp.options.js';
-import { InvalidOptionException, settingsOf } from './mcp.settings.js';
+import { InvalidOptionException } from './settings/option-checks.js';
+import { settingsOf } from './mcp.settings.js';
 import { McpError } from './protocol/mcp-error.js';
 
 const required = { name: 'helpdesk', version: '1.0.0' };

@@ -1,21 +1,25 @@
 import type { Type } from '@nestjs/common';
-import type {
-  McpHttpOptions,
-  McpLimits,
-  McpModuleOptions,
-  McpServerPlacement,
-  McpSseOptions,
-} from './mcp.options.js';
-import { McpBootException } from './mcp.exceptions.js';
-import type { McpCaller } from './protocol/call-context.js';
+import type { McpHttpOptions, McpLimits, McpModuleOptions, McpServerPlacement } from './mcp.options.js';
+import type { McpCaller } from './protocol/call-origin.js';
 import type { McpEventBus } from './protocol/event-bus.js';
 import type { CacheHints, McpCacheHints, ServerIdentity } from './protocol/descriptors.js';
-import { ErrorCode } from './protocol/error-codes.js';
 import { isObject } from './protocol/json-rpc.js';
-import { McpError } from './protocol/mcp-error.js';
 import type { McpEventStore } from './protocol/legacy/event-store.js';
 import type { McpSessionStore } from './protocol/legacy/session-store.js';
 import { REVISIONS, ServedRevisions } from './protocol/versions.js';
+import { hostName, originOf, publicPath } from './settings/addresses.js';
+import { checkedCaller, defaultCaller } from './settings/caller.js';
+import {
+  checkNames,
+  classOf,
+  count,
+  counts,
+  InvalidOptionException,
+  listOf,
+  MAX_SECONDS,
+  objectOf,
+  oneOf,
+} from './settings/option-checks.js';
 
 /** The options with every default filled in and every mistake refused. */
 export interface McpSettings {
@@ -76,63 +80,6 @@ const LIMITS: McpLimits = {
 };
 
 const SESSIONS = { idle: 1_800_000, max: 1_000, maxPerCaller: 20 };
-
-/** An option of the module that cannot be meant. */
-export class InvalidOptionException extends McpBootException {
-  constructor(option: string, problem: string) {
-    super(`McpModule: option \`${option}\` ${problem}`);
-  }
-}
-
-/** The paths of HTTP+SSE as they are registered. */
-export interface SsePaths {
-  readonly path: string;
-  readonly messagesPath: string;
-}
-
-/** `mcp`, `/mcp`, `/mcp/` and `//mcp` are one path. */
-export function normalisePath(path: string): string {
-  return path.split('/').filter(Boolean).join('/');
-}
-
-/**
- * The paths of HTTP+SSE, where it is on.
- *
- * @param endpoint the path of Streamable HTTP
- */
-export function ssePathsOf(sse: McpServerPlacement['sse'], endpoint: string): SsePaths | undefined {
-  if (sse === undefined || sse === false) return undefined;
-  if (sse !== true && !isObject(sse as unknown))
-    throw new InvalidOptionException(
-      'sse',
-      "must be true, false or { path: 'sse', messagesPath: 'messages' }",
-    );
-  const given: McpSseOptions = sse === true ? {} : sse;
-  checkNames('sse', ['path', 'messagesPath'], given);
-  const { path = 'sse', messagesPath = 'messages' } = given;
-  const paths = Object.entries({ path: endpoint, 'sse.path': path, 'sse.messagesPath': messagesPath });
-  const taken = new Map<string, string>();
-  for (const [option, value] of paths) {
-    if (typeof value !== 'string') throw new InvalidOptionException(option, 'must be a text');
-    // Express takes paths in any case.
-    const place = normalisePath(value).toLowerCase();
-    const other = taken.get(place);
-    if (other !== undefined)
-      throw new InvalidOptionException(option, `is the same path as \`${other}\`: each has its own`);
-    taken.set(place, option);
-  }
-  for (const [option, value] of [['sse.path', path] as const, ['sse.messagesPath', messagesPath] as const])
-    if (
-      !normalisePath(value)
-        .split('/')
-        .every((segment) => /^[\w.~-]+$/.test(segment))
-    )
-      throw new InvalidOptionException(
-        option,
-        `is ${JSON.stringify(value)}: write plain segments, for example 'sse'`,
-      );
-  return { path: normalisePath(path), messagesPath: normalisePath(messagesPath) };
-}
 
 /**
  * Fills in the defaults; throws `InvalidOptionException` for what cannot be meant.
@@ -214,20 +161,6 @@ function cacheHints(given: McpCacheHints = {}): CacheHints {
 const SESSION_STORE = ['create', 'get', 'touch', 'update', 'delete', 'count', 'idlest'];
 const EVENT_STORE = ['append', 'end', 'keep', 'after', 'drop'];
 
-/** A class that has the methods of an interface. */
-function classOf<T>(
-  option: string,
-  name: string,
-  methods: readonly string[],
-  given: Type<T> | undefined,
-): Type<T> | undefined {
-  if (given === undefined) return undefined;
-  const { prototype } = (given ?? {}) as { prototype?: Record<string, unknown> };
-  if (methods.every((method) => typeof prototype?.[method] === 'function')) return given;
-  const list = `${methods.slice(0, -1).join(', ')} and ${methods.at(-1)}`;
-  throw new InvalidOptionException(option, `must be a class with the methods ${list} of ${name}`);
-}
-
 /** Somebody has to be served. */
 function checkServed(
   legacy: McpSettings['legacy'],
@@ -257,56 +190,6 @@ function stateKeys(given: readonly (string | Uint8Array)[] | undefined): readonl
       );
   }
   return keys;
-}
-
-function publicPath(given: string | undefined): string {
-  if (given === undefined) return '';
-  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
-  // A path with two slashes at its head would be taken for a host.
-  const isPlain =
-    url?.search === '' && url.hash === '' && url.username === '' && !/^\/\/./.test(url.pathname);
-  if (!isPlain || !/^https?:$/.test(url.protocol))
-    throw new InvalidOptionException(
-      'http.publicUrl',
-      `has ${JSON.stringify(given)}: write scheme, host and path, for example 'https://example.com/helpdesk'`,
-    );
-  return url.pathname.replace(/\/+$/, '');
-}
-
-/** Longer waits would fire at once: the largest delay of a Node timer. */
-const MAX_COUNT = 2 ** 31 - 1;
-
-function counts<T extends { [K in keyof T]: number }>(
-  group: string,
-  defaults: T,
-  given: Partial<T> = {},
-  others: readonly string[] = [],
-): T {
-  checkNames(group, [...Object.keys(defaults), ...others], given);
-  const merged = { ...defaults };
-  for (const [name, value] of Object.entries(given) as [keyof T & string, number | undefined][]) {
-    const path = group ? `${group}.${name}` : name;
-    if (value === undefined) continue;
-    if (!Number.isInteger(value) || value < 1 || value > MAX_COUNT) {
-      throw new InvalidOptionException(path, `must be an integer from 1 to ${MAX_COUNT}`);
-    }
-    merged[name] = value as T[typeof name];
-  }
-  return merged;
-}
-
-const MAX_SECONDS = Math.floor(MAX_COUNT / 1_000);
-
-function count(
-  group: string,
-  name: string,
-  standard: number,
-  given: number | undefined,
-  most = MAX_COUNT,
-): number {
-  if (given === undefined) return standard;
-  if (Number.isInteger(given) && given >= 1 && given <= most) return given;
-  throw new InvalidOptionException(group ? `${group}.${name}` : name, `must be an integer from 1 to ${most}`);
 }
 
 const OPTIONS: readonly (keyof McpModuleOptions)[] = [
@@ -340,54 +223,6 @@ const HTTP_OPTIONS: readonly (keyof McpHttpOptions)[] = [
   'publicUrl',
 ];
 
-function listOf<T>(option: string, given: readonly T[] | undefined): readonly T[] {
-  if (given === undefined) return [];
-  if (Array.isArray(given)) return given as readonly T[];
-  throw new InvalidOptionException(option, 'must be a list, also of one');
-}
-
-function objectOf<T extends object>(group: string, given: T | undefined): Partial<T> {
-  if (given === undefined) return {};
-  if (isObject(given)) return given as Partial<T>;
-  throw new InvalidOptionException(group, 'must be an object');
-}
-
-/** A name that nothing reads is a typing error, or an option of another version: it would do nothing. */
-function checkNames(group: string, known: readonly string[], given: object): void {
-  if (!isObject(given)) throw new InvalidOptionException(group, 'must be an object');
-  const unknown = Object.keys(given).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new InvalidOptionException(
-    group ? `${group}.${unknown}` : unknown,
-    `is unknown; known are ${known.join(', ')}`,
-  );
-}
-
-function oneOf<T extends string>(option: string, value: T | undefined, allowed: readonly [T, ...T[]]): T {
-  if (value === undefined) return allowed[0];
-  if (allowed.includes(value)) return value;
-  throw new InvalidOptionException(option, `must be one of ${allowed.map((item) => `'${item}'`).join(', ')}`);
-}
-
-const HOST_NAME = /^(?:\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9_.-]*[a-z0-9])?)$/i;
-
-function hostName(host: string): string {
-  if (HOST_NAME.test(host)) return host.toLowerCase();
-  throw new InvalidOptionException(
-    'http.allowedHosts',
-    `has ${JSON.stringify(host)}: write a host name without scheme, port and path, for example 'api.example.com'`,
-  );
-}
-
-function originOf(origin: string): string {
-  const url = URL.canParse(origin) ? new URL(origin) : undefined;
-  if (url && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`) return url.origin;
-  throw new InvalidOptionException(
-    'http.allowedOrigins',
-    `has ${JSON.stringify(origin)}: write scheme and host, for example 'https://app.example.com'`,
-  );
-}
-
 function checkTexts(given: McpModuleOptions, names: readonly (keyof McpModuleOptions)[]): void {
   const bad = names.find((name) => given[name] !== undefined && typeof given[name] !== 'string');
   if (bad !== undefined) throw new InvalidOptionException(bad, 'must be a text');
@@ -405,37 +240,5 @@ function checkIcons(icons: unknown): void {
   throw new InvalidOptionException(
     'icons',
     `has ${JSON.stringify(bad.src)}: clients load only https: and data: addresses`,
-  );
-}
-
-/** What is no caller would leave sessions unbound. */
-function checkedCaller(caller: (request: unknown) => McpCaller | undefined): McpSettings['callerOf'] {
-  if (typeof caller !== 'function')
-    throw new InvalidOptionException(
-      'caller',
-      'must be a function: (request) => ({ id: request.user.name })',
-    );
-  return (request) => {
-    const found: unknown = caller(request);
-    if (found === undefined || found === null) return undefined;
-    if (isObject(found) && typeof found['id'] === 'string' && found['id'] !== '')
-      return found as unknown as McpCaller;
-    throw new McpError(
-      ErrorCode.InternalError,
-      'Cannot tell who is calling: the option `caller` of McpModule has to return { id } with a text, or undefined.',
-    );
-  };
-}
-
-function defaultCaller(request: unknown): McpCaller | undefined {
-  const user = isObject(request) ? request['user'] : undefined;
-  if (user === undefined || user === null) return undefined;
-  const { sub, id, userId } = user as Record<string, unknown>;
-  const found = sub ?? id ?? userId;
-  if (typeof found === 'string' || typeof found === 'number' || typeof found === 'bigint')
-    return { id: String(found) };
-  throw new McpError(
-    ErrorCode.InternalError,
-    'Cannot tell who is calling: request.user has none of sub, id and userId. Set the option `caller` of McpModule.',
   );
 }

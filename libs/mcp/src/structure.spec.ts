@@ -44,9 +44,17 @@ interface Rule {
 }
 
 const NEST = /^@nestjs\/(?:common|core)(?:\/|$)/;
-const FOUNDATION = ['mcp.constants.ts', 'mcp.exceptions.ts', 'mcp.options.ts', 'mcp.settings.ts'];
+const FOUNDATION_FILES = ['mcp.constants.ts', 'mcp.exceptions.ts', 'mcp.options.ts', 'mcp.settings.ts'];
+const FOUNDATION = [...FOUNDATION_FILES, 'settings'];
 const ROOTS = ['mcp.module.ts', 'serve-mcp-over-stdio.ts'];
 const MAY_KNOW_NEST = /\.(?:controller|filter|transport|dispatcher)\.ts$|\/body-gate\.ts$/;
+
+const FOUNDATION_RULE: Rule = {
+  own: ['protocol', ...FOUNDATION],
+  packages: NEST,
+  unless: (_, { specifier, isTypeOnly }) =>
+    NEST.test(specifier) && !isTypeOnly ? 'of Nest only types are wanted here' : undefined,
+};
 
 const RULES: Readonly<Record<string, Rule>> = {
   protocol: { own: [], packages: /^node:(?:crypto|buffer)$/ },
@@ -79,12 +87,8 @@ const RULES: Readonly<Record<string, Rule>> = {
     unless: (path, { specifier }) =>
       NEST.test(specifier) && !MAY_KNOW_NEST.test(path) ? 'this file has to do without Nest' : undefined,
   },
-  foundation: {
-    own: ['protocol', ...FOUNDATION],
-    packages: NEST,
-    unless: (_, { specifier, isTypeOnly }) =>
-      NEST.test(specifier) && !isTypeOnly ? 'of Nest only types are wanted here' : undefined,
-  },
+  foundation: FOUNDATION_RULE,
+  settings: FOUNDATION_RULE,
 };
 
 /** Inside `schema`: which of its folders may import which others. The files beside them are for all. */
@@ -146,7 +150,7 @@ describe('layers', () => {
     expect(files.size).toBeGreaterThan(60);
     for (const folder of Object.keys(RULES).filter((name) => name !== 'foundation'))
       expect(Array.from(files.keys()).some((path) => path.startsWith(`${folder}/`))).toBe(true);
-    for (const path of [...FOUNDATION, ...ROOTS, 'index.ts']) expect(files.has(path)).toBe(true);
+    for (const path of [...FOUNDATION_FILES, ...ROOTS, 'index.ts']) expect(files.has(path)).toBe(true);
     const count = Array.from(files.values(), (source) => importsOf(source).length).reduce(
       (sum, n) => sum + n,
       0,

@@ -1,6 +1,7 @@
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { Module } from '@nestjs/core/injector/module.js';
-import type { CallOrigin, McpContext } from '../protocol/call-context.js';
+import type { CallOrigin } from '../protocol/call-origin.js';
+import type { McpContext } from '../protocol/call-context.js';
 import type { CompletionResult, PromptResult, ReadResult, ToolResult } from '../protocol/content.js';
 import type {
   CacheHints,

@@ -11,7 +11,8 @@ import type {
 } from '../discovery/registration.js';
 import { MCP_SETTINGS } from '../mcp.constants.js';
 import type { McpSettings } from '../mcp.settings.js';
-import type { CallOrigin, McpContext } from '../protocol/call-context.js';
+import type { CallOrigin } from '../protocol/call-origin.js';
+import type { McpContext } from '../protocol/call-context.js';
 import type { CompletionResult, PromptResult, ReadResult, ToolResult } from '../protocol/content.js';
 import type { JsonObject } from '../protocol/json-rpc.js';
 import { CompletionOutcomes } from './outcomes/completion.outcomes.js';
@@ -68,10 +69,10 @@ export class HandlerFactory implements HandlerActivator {
         const args = [origin.request, facade, next, raw, context, admission];
         const bounds = { call: context, resultSize };
         const running = runFiltered(await acquire(origin.request), args, bounds);
-        const stuck = context.whenStuck();
+        const stuck = context.questions.whenStuck();
         const { value, failure } = await (stuck ? Promise.race([running, stuck]) : running);
         // Whatever a handler, an interceptor or a filter made of it: a call that asked is not over.
-        const verdict = await context.verdict();
+        const verdict = await context.questions.verdict();
         if (verdict) throw new CallInterrupted(verdict);
         const answer = answerOf(facade);
         if (answer) return await answered(outcomes, answer, failure, bounds, context);
@@ -80,7 +81,7 @@ export class HandlerFactory implements HandlerActivator {
           : outcomes.returned(value, bounds, context));
       } catch (thrown) {
         if (CallInterrupted.is(thrown)) throw thrown;
-        const verdict = await context.verdict();
+        const verdict = await context.questions.verdict();
         if (verdict) throw new CallInterrupted(verdict);
         // Nobody waits for the answer, and that a handler stops when it should is no failure to log.
         if (context.isStoppedBy(thrown)) throw thrown;

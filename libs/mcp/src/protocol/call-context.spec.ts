@@ -1,4 +1,5 @@
-import { McpContext, type CallOrigin, type CallSubject, type McpCaller } from './call-context.js';
+import { McpContext } from './call-context.js';
+import { type CallOrigin, type CallSubject, type McpCaller } from './call-origin.js';
 import { CallLifetime } from './call-lifetime.js';
 import { readId } from './json-rpc.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -269,7 +270,7 @@ describe('questions to the client', () => {
       expect(error).toMatchObject({ message: 'Nothing can be asked during completion/complete' });
     }
     void context.enter();
-    expect(context.verdict()).toBeUndefined();
+    expect(context.questions.verdict()).toBeUndefined();
   });
 
   it('end no process where their handler waits for none of them', async () => {
@@ -281,7 +282,9 @@ describe('questions to the client', () => {
     void context.roots({ key: 'a' });
     void context.elicit('A', {}, { key: 'a' });
     void context.once('x', () => Promise.reject(new Error('no')));
-    expect(await context.verdict()).toMatchObject({ requests: { a: { method: 'elicitation/create' } } });
+    expect(await context.questions.verdict()).toMatchObject({
+      requests: { a: { method: 'elicitation/create' } },
+    });
     void context.elicit('B', {});
     void context.once('y', () => 1);
   });
@@ -291,7 +294,7 @@ describe('questions to the client', () => {
     void context.elicit('A', {});
     await expect(context.once('x', () => 1)).rejects.toMatchObject({ code: -32602 });
     await expect(context.enter()).rejects.toThrow('"requestState" is not a valid state of this call');
-    expect(await context.verdict()).toMatchObject({ error: { code: -32602 } });
+    expect(await context.questions.verdict()).toMatchObject({ error: { code: -32602 } });
   });
 
   it('leave nothing to send for a call that waits for their answers', async () => {

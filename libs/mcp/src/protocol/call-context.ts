@@ -1,8 +1,5 @@
-import { McpAskError } from './asking/ask-error.js';
-import type { Asking } from './asking/asking.js';
-import { unheeded, type CallQuestions } from './asking/call-questions.js';
-import { ModernRounds, type RoundVerdict } from './asking/modern-rounds.js';
-import type { Question } from './asking/question.js';
+import type { Asking, McpAskOptions, McpElicited, McpForm } from './asking/asking.js';
+import { ContextQuestions } from './asking/context-questions.js';
 import {
   rootsQuestion,
   samplingQuestion,
@@ -11,99 +8,11 @@ import {
   type McpSampling,
 } from './asking/questions.js';
 import type { CallLifetime } from './call-lifetime.js';
+import type { CallOrigin, CallSubject, McpCaller, McpTransport } from './call-origin.js';
 import { clientLog, isWanted, logParams, type McpClientLog, type McpLogLevel } from './client-log.js';
-import { idValue, notificationMessage, type JsonObject, type RequestId } from './json-rpc.js';
-import type { LegacyPeer } from './legacy/legacy-peer.js';
+import { idValue, notificationMessage } from './json-rpc.js';
 import type { ClientInfo } from './request-meta.js';
 import type { McpEra, McpRevision } from './versions.js';
-
-/** Who is calling, as the application's guards found out. */
-export interface McpCaller {
-  /** Sessions and caps are bound to this id. */
-  readonly id: string;
-  readonly clientId?: string;
-  readonly scopes?: string[];
-  readonly claims?: unknown;
-}
-
-/** Which transport brought a call; `'sse'` is HTTP+SSE of 2024-11-05, `'memory'` one of the application's own, by `McpDispatcher`. */
-export type McpTransport = 'http' | 'stdio' | 'sse' | 'memory';
-
-/** What can stay open for changes. */
-export interface ChangeOutlet {
-  /** Opens the answer as a stream; what it gives sends on it. */
-  listen(): (message: string) => void;
-}
-
-/** The request's own stream, before its answer. */
-export interface CallStream {
-  /** Sends a message that may be lost to a client who does not read. Resolves when there is room for more. */
-  emit(message: string): void | Promise<void>;
-  /**
-   * Sends a message that must not be lost.
-   *
-   * @param instead what is kept of it for a client whose connection is cut, where it is too large to be kept
-   */
-  send(message: string, instead?: () => string): void;
-  /** Closes the connection alone: the client comes back for the answer. Missing where it would not. */
-  pause?(): void;
-  /** Whether the client is gone and would not come back for what is sent. */
-  readonly isLost?: boolean;
-}
-
-/** Where a message came from: all that a transport tells the core, made once per message. */
-export interface CallOrigin {
-  readonly transport: McpTransport;
-  readonly era: McpEra;
-  readonly revision: McpRevision;
-  readonly client: ClientInfo;
-  readonly sessionId: string | undefined;
-  /** The legacy client behind the message, after its handshake. */
-  readonly peer: LegacyPeer | undefined;
-  /** What guards see as the request: the framework's own, or the stand-in of stdio. */
-  readonly request: unknown;
-  /** The framework's response, or nothing on stdio. */
-  readonly response: unknown;
-  /** Reads the caller from the request as it stands now. */
-  callerOf(): McpCaller | undefined;
-  /** The way to the client before the answer. Missing where the client or the server wants plain answers. */
-  readonly stream: CallStream | undefined;
-  /** Gives a stream that stays open for changes; missing where the client takes no stream. */
-  readonly outlet: ChangeOutlet | undefined;
-}
-
-/** What a call asks for, read from its message. */
-export interface CallSubject {
-  readonly id: RequestId;
-  readonly method: string;
-  readonly name: string;
-  readonly meta: JsonObject;
-  /** JSON token, digits kept. */
-  readonly progressToken: string | undefined;
-  /** The least level of log messages that the request itself asks for. */
-  readonly logLevel: McpLogLevel | undefined;
-  /** The request's `params`. */
-  readonly params: JsonObject | undefined;
-}
-
-/** What a user said to a form. @publicApi */
-export type McpElicited<T> =
-  { readonly action: 'accept'; readonly content: T } | { readonly action: 'decline' | 'cancel' };
-
-/**
- * A form: a DTO class, a Standard Schema, or a JSON Schema, of fields side by side.
- * @publicApi
- */
-export type McpForm<T> =
-  | (new (...args: never[]) => T)
-  | { readonly '~standard': { readonly types?: { readonly input: unknown; readonly output: T } | undefined } }
-  | Readonly<Record<string, unknown>>;
-
-/** How a question is told from others of the same call. @publicApi */
-export interface McpAskOptions {
-  /** Default: its kind and number, such as `elicitation-1`. */
-  readonly key?: string;
-}
 
 /**
  * Everything a handler may know about the call it serves. A parameter of this type gets it, in any
@@ -123,10 +32,8 @@ export class McpContext {
   private caught: { readonly caller: McpCaller | undefined } | undefined;
   private reached = Number.NEGATIVE_INFINITY;
   private clientLog: McpClientLog | undefined;
-  private asked: CallQuestions | undefined;
-  private giveUp: ((why: Error) => void) | undefined;
-  /** Whether the handler runs, and not only what stands before it. */
-  private hasBegun = false;
+  /** @internal What this call asks its client. */
+  readonly questions: ContextQuestions;
 
   /** @internal */
   constructor(
@@ -136,8 +43,10 @@ export class McpContext {
     /** Takes out of an instance what is hidden from clients, before it is sent as a log message. */
     private readonly plainOf: (data: unknown) => unknown = (data) => data,
     /** How the call asks its client; missing where it cannot. */
-    private readonly asking?: Asking,
-  ) {}
+    asking?: Asking,
+  ) {
+    this.questions = new ContextQuestions(origin, subject, lifetime, asking, () => this.caller?.id);
+  }
 
   /** The request's id; an integer beyond 2^53 is given as text. */
   get requestId(): string | number {
@@ -253,7 +162,7 @@ export class McpContext {
    * @throws McpAskError where the client cannot be asked, answers an error, or does not answer in time
    */
   elicit<T>(message: string, form: McpForm<T>, { key }: McpAskOptions = {}): Promise<McpElicited<T>> {
-    return this.ask('elicitation', key, () => this.ready().form(message, form, this.revision));
+    return this.questions.elicit(message, form, key);
   }
 
   /**
@@ -267,7 +176,7 @@ export class McpContext {
     url: string,
     { key }: McpAskOptions = {},
   ): Promise<{ readonly action: 'accept' | 'decline' | 'cancel' }> {
-    return this.ask('elicitation', key, () => urlQuestion(message, url, this.revision));
+    return this.questions.ask('elicitation', key, () => urlQuestion(message, url, this.revision));
   }
 
   /**
@@ -276,7 +185,7 @@ export class McpContext {
    * @throws TypeError for what is no request; McpAskError as `elicit`
    */
   sample(request: McpSampling, { key }: McpAskOptions = {}): Promise<McpSampled> {
-    return this.ask('sampling', key, () => samplingQuestion(request, this.revision));
+    return this.questions.ask('sampling', key, () => samplingQuestion(request, this.revision));
   }
 
   /**
@@ -286,7 +195,7 @@ export class McpContext {
    * @throws McpAskError as `elicit`
    */
   roots({ key }: McpAskOptions = {}): Promise<readonly { readonly uri: string; readonly name?: string }[]> {
-    return this.ask('roots', key, rootsQuestion);
+    return this.questions.ask('roots', key, rootsQuestion);
   }
 
   /**
@@ -296,7 +205,7 @@ export class McpContext {
    * @param key its name, of this call's own
    */
   once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
-    return unheeded((async () => this.questions().once(key, work))());
+    return this.questions.once(key, work);
   }
 
   /** @internal Fixes the caller once this handler's guards have run. */
@@ -304,65 +213,15 @@ export class McpContext {
     this.caught ??= { caller: this.origin.callerOf() };
   }
 
-  /** @internal This handler begins, perhaps once more. Gives a rejection where it must not, as a state is not valid. */
+  /** @internal This handler begins, perhaps once more. Gives a rejection where it must not. */
   enter(): Promise<never> | undefined {
     this.fixCaller();
-    this.hasBegun = true;
-    const { params } = this.subject;
-    const goesOn = params && ('requestState' in params || 'inputResponses' in params) && this.asking;
-    return this.asked || goesOn ? this.questions().enter() : undefined;
-  }
-
-  /** @internal Rejects where the call waits for its client and whoever runs its handler does not let go of it. */
-  whenStuck(): Promise<never> | undefined {
-    if (!this.asking || this.era === 'legacy') return undefined;
-    return unheeded(new Promise((_, reject) => (this.giveUp = reject)));
-  }
-
-  /** @internal How the call comes out, where it asked what is not answered; whatever its handler made of that. */
-  verdict(): Promise<RoundVerdict | undefined> | undefined {
-    return this.asked instanceof ModernRounds && this.asked.isUndecided ? this.asked.verdict() : undefined;
+    return this.questions.enter();
   }
 
   /** Whether nothing may be sent any more. */
   private get isMute(): boolean {
-    return !this.lifetime.isOpen || this.asked?.isSuspended === true;
-  }
-
-  private ready(): Asking {
-    if (this.asking) return this.asking;
-    throw new McpAskError('unsupported', `Nothing can be asked during ${this.method}`);
-  }
-
-  private questions(): CallQuestions {
-    const { era, peer, stream, client } = this.origin;
-    const { method, name, params } = this.subject;
-    if (this.asked) return this.asked;
-    const asked = this.ready().open({
-      era,
-      peer,
-      stream,
-      capabilities: client.capabilities,
-      lifetime: this.lifetime,
-      method,
-      name,
-      params,
-      callerId: () => this.caller?.id,
-      giveUp: (why) => this.giveUp?.(why),
-    });
-    this.asked = asked;
-    asked.open();
-    if (this.hasBegun) void asked.enter();
-    return asked;
-  }
-
-  private ask<T>(
-    kind: Question['kind'],
-    key: string | undefined,
-    question: () => Question | Promise<Question>,
-  ): Promise<T> {
-    const answer = (async () => this.questions().ask(kind, key, question()))();
-    return unheeded(answer) as Promise<T>;
+    return !this.lifetime.isOpen || this.questions.isSuspended;
   }
 
   /** @internal Whether that was thrown because this call is over: the reason of its signal, or an error caused by it. */

@@ -1,4 +1,4 @@
-import type { CallOrigin } from './call-context.js';
+import type { CallOrigin } from './call-origin.js';
 import { CallLifetime } from './call-lifetime.js';
 import { Dispatcher, type Answer, type Delivery, type Method } from './dispatcher.js';
 import { McpError } from './mcp-error.js';

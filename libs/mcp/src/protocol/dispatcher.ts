@@ -1,4 +1,4 @@
-import type { CallOrigin } from './call-context.js';
+import type { CallOrigin } from './call-origin.js';
 import type { CallLifetime } from './call-lifetime.js';
 import { ErrorCode } from './error-codes.js';
 import type { Channel } from './in-flight.js';

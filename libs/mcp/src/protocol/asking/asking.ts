@@ -29,3 +29,22 @@ export interface Asking {
    */
   form(message: string, form: unknown, revision: McpRevision): Promise<Question>;
 }
+
+/** What a user said to a form. @publicApi */
+export type McpElicited<T> =
+  { readonly action: 'accept'; readonly content: T } | { readonly action: 'decline' | 'cancel' };
+
+/**
+ * A form: a DTO class, a Standard Schema, or a JSON Schema, of fields side by side.
+ * @publicApi
+ */
+export type McpForm<T> =
+  | (new (...args: never[]) => T)
+  | { readonly '~standard': { readonly types?: { readonly input: unknown; readonly output: T } | undefined } }
+  | Readonly<Record<string, unknown>>;
+
+/** How a question is told from others of the same call. @publicApi */
+export interface McpAskOptions {
+  /** Default: its kind and number, such as `elicitation-1`. */
+  readonly key?: string;
+}

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import type { CallStream } from '../call-context.js';
+import type { CallStream } from '../call-origin.js';
 import { CallLifetime } from '../call-lifetime.js';
 import type { JsonObject, ResponseMessage } from '../json-rpc.js';
 import type { LegacyPeer } from '../legacy/legacy-peer.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CallStream } from '../call-context.js';
+import type { CallStream } from '../call-origin.js';
 import type { CallLifetime } from '../call-lifetime.js';
 import type { JsonObject } from '../json-rpc.js';
 import { McpAskError } from './ask-error.js';

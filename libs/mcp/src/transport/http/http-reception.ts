@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { McpTransport } from '../../protocol/call-context.js';
+import type { McpTransport } from '../../protocol/call-origin.js';
 import { rpcError } from '../../protocol/dispatcher.js';
 import { ErrorCode } from '../../protocol/error-codes.js';
 import type { RequestId } from '../../protocol/json-rpc.js';

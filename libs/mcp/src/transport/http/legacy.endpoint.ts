@@ -1,5 +1,5 @@
 import type { McpServer } from '../../server/mcp.server.js';
-import type { CallOrigin } from '../../protocol/call-context.js';
+import type { CallOrigin } from '../../protocol/call-origin.js';
 import { CallLifetime } from '../../protocol/call-lifetime.js';
 import { ErrorCode } from '../../protocol/error-codes.js';
 import { unsupportedVersion } from '../../protocol/era.js';

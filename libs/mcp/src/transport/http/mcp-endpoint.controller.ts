@@ -1,7 +1,7 @@
 import { All, Controller, Inject, Req, Res, UseFilters, VERSION_NEUTRAL, type Type } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import { ENDPOINT_METADATA } from '../../decorators/metadata-keys.js';
-import { normalisePath } from '../../mcp.settings.js';
+import { normalisePath } from '../../settings/addresses.js';
 import { EndpointExceptionFilter } from './endpoint-exception.filter.js';
 import type { FastifyReply, FrameworkRequest } from './http-exchange.js';
 import { HttpTransport } from './http.transport.js';

@@ -1,4 +1,4 @@
-import type { CallStream, ChangeOutlet } from '../../protocol/call-context.js';
+import type { CallStream, ChangeOutlet } from '../../protocol/call-origin.js';
 import type { HttpExchange } from './http-exchange.js';
 import type { Acceptance } from './media-types.js';
 import { RETRY } from './http-refusal.js';

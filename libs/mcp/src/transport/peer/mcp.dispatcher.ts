@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { McpCaller } from '../../protocol/call-context.js';
+import type { McpCaller } from '../../protocol/call-origin.js';
 import { McpServer } from '../../server/mcp.server.js';
 import { PeerChannel, standInIdentity, type PeerOutlet } from './peer.channel.js';
 import type { McpStdioRequestOptions } from './stand-in.request.js';

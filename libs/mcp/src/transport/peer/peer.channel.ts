@@ -4,7 +4,7 @@ import type {
   ChangeOutlet,
   McpCaller,
   McpTransport,
-} from '../../protocol/call-context.js';
+} from '../../protocol/call-origin.js';
 import { CallLifetime } from '../../protocol/call-lifetime.js';
 import { eraOfMessage, unsupportedVersion } from '../../protocol/era.js';
 import { ErrorCode } from '../../protocol/error-codes.js';

@@ -1,4 +1,4 @@
-import type { McpTransport } from '../../protocol/call-context.js';
+import type { McpTransport } from '../../protocol/call-origin.js';
 
 /** What an application says of the request that guards see where there is none of HTTP. */
 export interface McpStdioRequestOptions {

@@ -1,4 +1,4 @@
-import type { SsePaths } from '../../mcp.settings.js';
+import type { SsePaths } from '../../settings/addresses.js';
 import { requestPath } from '../http/request-path.js';
 
 /**

@@ -11,7 +11,7 @@ import {
 } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import { ENDPOINT_METADATA } from '../../decorators/metadata-keys.js';
-import type { SsePaths } from '../../mcp.settings.js';
+import type { SsePaths } from '../../settings/addresses.js';
 import { EndpointExceptionFilter } from '../http/endpoint-exception.filter.js';
 import type { FastifyReply, FrameworkRequest } from '../http/http-exchange.js';
 import { decorate } from '../http/mcp-endpoint.controller.js';

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { ServerResponse } from 'node:http';
 import { LOG_CONTEXT } from '../../mcp.constants.js';
-import type { SsePaths } from '../../mcp.settings.js';
+import type { SsePaths } from '../../settings/addresses.js';
 import type { ParsedInput, RequestId } from '../../protocol/json-rpc.js';
 import { parseMessage } from '../../protocol/message-parser.js';
 import { McpServer } from '../../server/mcp.server.js';

@@ -1,0 +1,91 @@
+import type { CallLifetime } from '../call-lifetime.js';
+import type { CallOrigin, CallSubject } from '../call-origin.js';
+import { McpAskError } from './ask-error.js';
+import type { Asking } from './asking.js';
+import { unheeded, type CallQuestions } from './call-questions.js';
+import { ModernRounds, type RoundVerdict } from './modern-rounds.js';
+import type { Question } from './question.js';
+
+/** What one call asks: made ready with its first question, or where its client comes back with answers. */
+export class ContextQuestions {
+  private asked: CallQuestions | undefined;
+  private giveUp: ((why: Error) => void) | undefined;
+  /** Whether the handler runs, and not only what stands before it. */
+  private hasBegun = false;
+
+  constructor(
+    private readonly origin: CallOrigin,
+    private readonly subject: CallSubject,
+    private readonly lifetime: CallLifetime,
+    private readonly asking: Asking | undefined,
+    private readonly callerId: () => string | undefined,
+  ) {}
+
+  /** Whether the call waits for its client, and nothing else may come of it. */
+  get isSuspended(): boolean {
+    return this.asked?.isSuspended === true;
+  }
+
+  elicit<T>(message: string, form: unknown, key: string | undefined): Promise<T> {
+    return this.ask('elicitation', key, () => this.ready().form(message, form, this.origin.revision));
+  }
+
+  ask<T>(
+    kind: Question['kind'],
+    key: string | undefined,
+    question: () => Question | Promise<Question>,
+  ): Promise<T> {
+    const answer = (async () => this.open().ask(kind, key, question()))();
+    return unheeded(answer) as Promise<T>;
+  }
+
+  once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
+    return unheeded((async () => this.open().once(key, work))());
+  }
+
+  /** The handler begins, perhaps once more. Gives a rejection where it must not, as a state is not valid. */
+  enter(): Promise<never> | undefined {
+    this.hasBegun = true;
+    const { params } = this.subject;
+    const goesOn = params && ('requestState' in params || 'inputResponses' in params) && this.asking;
+    return this.asked || goesOn ? this.open().enter() : undefined;
+  }
+
+  /** Rejects where the call waits for its client and whoever runs its handler does not let go of it. */
+  whenStuck(): Promise<never> | undefined {
+    if (!this.asking || this.origin.era === 'legacy') return undefined;
+    return unheeded(new Promise((_, reject) => (this.giveUp = reject)));
+  }
+
+  /** How the call comes out, where it asked what is not answered; whatever its handler made of that. */
+  verdict(): Promise<RoundVerdict | undefined> | undefined {
+    return this.asked instanceof ModernRounds && this.asked.isUndecided ? this.asked.verdict() : undefined;
+  }
+
+  private ready(): Asking {
+    if (this.asking) return this.asking;
+    throw new McpAskError('unsupported', `Nothing can be asked during ${this.subject.method}`);
+  }
+
+  private open(): CallQuestions {
+    if (this.asked) return this.asked;
+    const { era, peer, stream, client } = this.origin;
+    const { method, name, params } = this.subject;
+    const asked = this.ready().open({
+      era,
+      peer,
+      stream,
+      capabilities: client.capabilities,
+      lifetime: this.lifetime,
+      method,
+      name,
+      params,
+      callerId: this.callerId,
+      giveUp: (why) => this.giveUp?.(why),
+    });
+    this.asked = asked;
+    asked.open();
+    if (this.hasBegun) void asked.enter();
+    return asked;
+  }
+}
