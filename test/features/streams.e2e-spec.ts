@@ -12,24 +12,13 @@ import {
   openSession,
   replyOf,
   type Json,
-  type LegacySession,
+  ready,
 } from '../support/wire.js';
 import { Changes, changingApp, waiting } from './changes.app.js';
 import { eventually, listChange, openGet, resourceChange } from './open-stream.js';
 import { SlowReader } from './slow-reader.js';
 
 const LEGACY: McpRevision[] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'];
-
-/** A session that said it is ready. */
-async function ready(
-  url: string,
-  revision: McpRevision = '2025-11-25',
-  headers: Record<string, string> = {},
-): Promise<LegacySession> {
-  const session = await openSession(url, revision, headers);
-  await session.notify('notifications/initialized');
-  return session;
-}
 
 const getStatus = async (url: string, headers: Record<string, string>) => {
   const reply = await replyOf(await fetch(url, { headers }));

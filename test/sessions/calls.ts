@@ -1,23 +1,12 @@
 import type { McpRevision } from 'nest-mcp';
 import { OpenStream } from '../features/open-stream.js';
 import type { Traffic } from '../support/traffic.js';
-import { openSession, type Json, type LegacySession } from '../support/wire.js';
+import type { Json, LegacySession } from '../support/wire.js';
 
 /** The revisions with sessions over Streamable HTTP, and the one before it that is served there too. */
 export const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 /** Those whose events have ids. */
 export const WITH_IDS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
-
-/** A session that said it is ready. */
-export async function ready(
-  url: string,
-  revision: McpRevision = '2025-11-25',
-  headers: Record<string, string> = {},
-): Promise<LegacySession> {
-  const session = await openSession(url, revision, headers);
-  await session.notify('notifications/initialized');
-  return session;
-}
 
 export function revisionOf({ initialized }: LegacySession): McpRevision {
   return initialized.result['protocolVersion'] as McpRevision;
@@ -127,6 +116,9 @@ export async function messagesOf(stream: OpenStream): Promise<Json[]> {
   expect([stream.status, await stream.end]).toEqual([200, 'ended']);
   return stream.messages;
 }
+
+/** What is said of a session that is over, or another's, or never was. */
+export const OVER = { code: -32600, message: 'Session not found: send initialize again' };
 
 /** The status of an answer that has no body. */
 export async function emptyAnswer(stream: OpenStream): Promise<number> {

@@ -15,7 +15,15 @@ import { HeldCalls, LogRecorder } from '../http/wire.app.js';
 import { SharedDatabase, SharedEventStore, SharedSessionStore } from '../stores/shared.store.js';
 import { ADAPTERS, startApp, type AdapterName, type RunningApp } from '../support/app.js';
 import { Traffic } from '../support/traffic.js';
-import { openSession, post, replyOf, type Json, type LegacySession, type Reply } from '../support/wire.js';
+import {
+  openSession,
+  post,
+  replyOf,
+  type Json,
+  type LegacySession,
+  type Reply,
+  ready,
+} from '../support/wire.js';
 import {
   emptyAnswer,
   eventsIn,
@@ -25,14 +33,12 @@ import {
   letGo,
   messagesOf,
   openCall,
+  OVER,
   progressOf,
-  ready,
   refusalOf,
   takeUp,
 } from './calls.js';
 import { sessionsApp } from './sessions.app.js';
-
-const OVER = { code: -32600, message: 'Session not found: send initialize again' };
 
 /** One process of several. */
 interface Instance extends RunningApp {

@@ -11,7 +11,7 @@ import { SharedDatabase, SharedSessionStore } from '../stores/shared.store.js';
 import { ADAPTERS, startApp, type AdapterName, type RunningApp } from '../support/app.js';
 import { connectV1, connectV2 } from '../support/official-clients.js';
 import { Traffic } from '../support/traffic.js';
-import { modern, openSession, post, textOf, type Json, type LegacySession } from '../support/wire.js';
+import { modern, openSession, post, textOf, type Json, type LegacySession, ready } from '../support/wire.js';
 import {
   eventsIn,
   HOLD,
@@ -20,8 +20,8 @@ import {
   letGo,
   messagesOf,
   openCall,
+  OVER,
   progressOf,
-  ready,
   refusalOf,
   revisionOf,
   takeUp,
@@ -33,7 +33,6 @@ const INITIALIZE = {
   capabilities: {},
   clientInfo: { name: 'test', version: '1' },
 };
-const OVER = { code: -32600, message: 'Session not found: send initialize again' };
 
 const initialize = (url: string, params: unknown, headers: Record<string, string> = {}) =>
   post(url, JSON.stringify({ jsonrpc: '2.0', id: 'i', method: 'initialize', params }), headers);

@@ -10,7 +10,7 @@ import { CuttingProxy } from '../support/cutting-proxy.js';
 import { connectV1, connectV2 } from '../support/official-clients.js';
 import { openPipe, StdioClient } from '../support/stdio.js';
 import { Traffic } from '../support/traffic.js';
-import { modern, textOf, type Json } from '../support/wire.js';
+import { modern, textOf, type Json, ready } from '../support/wire.js';
 import {
   emptyAnswer,
   eventsIn,
@@ -21,7 +21,6 @@ import {
   messagesOf,
   openCall,
   progressOf,
-  ready,
   refusalOf,
   takeUp,
   unknownEvent,

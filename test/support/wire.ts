@@ -147,6 +147,17 @@ export async function openSession(
   };
 }
 
+/** A session that said it is ready. */
+export async function ready(
+  url: string,
+  revision: McpRevision = '2025-11-25',
+  headers: Record<string, string> = {},
+): Promise<LegacySession> {
+  const session = await openSession(url, revision, headers);
+  await session.notify('notifications/initialized');
+  return session;
+}
+
 /** The text of a tool result's first block. */
 export function textOf(result: Json): string {
   return (result['content'] as { text: string }[])[0]?.text ?? '';

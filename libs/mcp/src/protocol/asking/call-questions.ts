@@ -19,10 +19,10 @@ export interface CallQuestions {
 }
 
 /** Before default names of what is asked before the handler, by a guard or an interceptor. */
-export const OUTER = 'outer-';
+const OUTER = 'outer-';
 
 /** Names of what a handler asks, each used once as long as it runs. */
-export class QuestionKeys {
+class QuestionKeys {
   private readonly used = new Set<string>();
   private readonly counts = new Map<string, number>();
 
@@ -60,7 +60,7 @@ export function unheeded<T>(promise: Promise<T>): Promise<T> {
 }
 
 /** What a call keeps of `once`, and what of it is still at work. */
-export class OnceResults {
+class OnceResults {
   private readonly running = new Map<string, Promise<unknown>>();
 
   constructor(readonly values: Map<string, unknown> = new Map<string, unknown>()) {}
@@ -101,5 +101,36 @@ function jsonOf(value: unknown, key: string): unknown {
     throw new TypeError(`The value of ctx.once(${JSON.stringify(key)}) is nothing that JSON can carry`, {
       cause,
     });
+  }
+}
+
+/** What the questions of either era have in common: their keys, and what was done once. */
+export abstract class KeyedQuestions implements CallQuestions {
+  protected readonly results = new OnceResults();
+  private readonly outerKeys = new QuestionKeys(OUTER);
+  protected keys = this.outerKeys;
+
+  abstract readonly isSuspended: boolean;
+  abstract open(): void;
+  abstract enter(): Promise<never> | undefined;
+  abstract once<T>(key: string, work: () => T | Promise<T>): Promise<T>;
+  protected abstract answer(
+    kind: Question['kind'],
+    given: string | undefined,
+    coming: Question | Promise<Question>,
+  ): Promise<unknown>;
+
+  ask(
+    kind: Question['kind'],
+    given: string | undefined,
+    question: Question | Promise<Question>,
+  ): Promise<unknown> {
+    if (question instanceof Promise) void unheeded(question);
+    return unheeded(this.answer(kind, given, question));
+  }
+
+  /** The handler begins: its default names are counted from the start. */
+  protected countAnew(): void {
+    this.keys = new QuestionKeys('', this.outerKeys);
   }
 }

@@ -4,7 +4,7 @@ import type { CallLifetime } from '../call-lifetime.js';
 import type { JsonObject } from '../json-rpc.js';
 import { McpAskError } from './ask-error.js';
 import type { LegacyPeer } from '../legacy/legacy-peer.js';
-import { OnceResults, OUTER, QuestionKeys, unheeded, type CallQuestions } from './call-questions.js';
+import { KeyedQuestions } from './call-questions.js';
 import { AnswerFault, missingCapabilities, type Question } from './question.js';
 import { digest } from './state-sealer.js';
 
@@ -36,11 +36,8 @@ export class WaitingRoom {
  * which the handler waits for. Its time limit stops meanwhile.
  * Source: Elicitation, Sampling, Roots, 2025-11-25.
  */
-export class LegacyQuestions implements CallQuestions {
+export class LegacyQuestions extends KeyedQuestions {
   readonly isSuspended = false;
-  private readonly outerKeys = new QuestionKeys(OUTER);
-  private keys = this.outerKeys;
-  private readonly results = new OnceResults();
   private readonly answers = new Map<string, Promise<unknown>>();
   /** Rounds so far, and questions that wait for their answers. */
   private asked = 0;
@@ -54,30 +51,23 @@ export class LegacyQuestions implements CallQuestions {
     /** How many times a call may ask. */
     private readonly rounds: number,
     private readonly room: WaitingRoom,
-  ) {}
+  ) {
+    super();
+  }
 
   open(): void {
     // Nothing comes with the request.
   }
 
   enter(): undefined {
-    this.keys = new QuestionKeys('', this.outerKeys);
-  }
-
-  ask(
-    kind: Question['kind'],
-    given: string | undefined,
-    question: Question | Promise<Question>,
-  ): Promise<unknown> {
-    if (question instanceof Promise) void unheeded(question);
-    return unheeded(this.answer(kind, given, question));
+    this.countAnew();
   }
 
   once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
     return this.results.get(key, work);
   }
 
-  private async answer(
+  protected async answer(
     kind: Question['kind'],
     given: string | undefined,
     coming: Question | Promise<Question>,

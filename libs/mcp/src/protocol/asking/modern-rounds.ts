@@ -1,7 +1,7 @@
 import { ErrorCode } from '../error-codes.js';
 import { isObject, type JsonObject } from '../json-rpc.js';
 import { McpError } from '../mcp-error.js';
-import { OnceResults, OUTER, QuestionKeys, unheeded, type CallQuestions } from './call-questions.js';
+import { KeyedQuestions, unheeded } from './call-questions.js';
 import { AnswerFault, missingCapabilities, type Question } from './question.js';
 import { digest, type StateBinding, type StateSealer } from './state-sealer.js';
 
@@ -37,14 +37,11 @@ interface KnownAnswer {
  * sends it again with the answers, and the handler runs again. What was answered before travels in the sealed state.
  * Source: Multi Round-Trip Requests, 2026-07-28.
  */
-export class ModernRounds implements CallQuestions {
-  private readonly outerKeys = new QuestionKeys(OUTER);
-  private keys = this.outerKeys;
+export class ModernRounds extends KeyedQuestions {
   private readonly answers = new Map<string, KnownAnswer>();
   /** Digests of what was asked in the round before; missing where the client shows no state. */
   private asked: Record<string, unknown> | undefined;
   private responses: JsonObject = {};
-  private readonly results = new OnceResults();
   private readonly questions = new Map<string, Question>();
   private rounds = 0;
   /** How often something was refused since the call is decided. */
@@ -66,7 +63,9 @@ export class ModernRounds implements CallQuestions {
     private readonly bindingOf: () => StateBinding,
     /** Told when a suspended call is begun again and again: whoever retries without end gets no further. */
     private readonly giveUp: (why: Error) => void,
-  ) {}
+  ) {
+    super();
+  }
 
   open(): void {
     this.binding = this.bindingOf();
@@ -81,17 +80,8 @@ export class ModernRounds implements CallQuestions {
         'Internal error: a guard asked before the caller was known',
       );
     if (this.fault || this.suspension) return unheeded(this.refused());
-    this.keys = new QuestionKeys('', this.outerKeys);
+    this.countAnew();
     return undefined;
-  }
-
-  ask(
-    kind: Question['kind'],
-    given: string | undefined,
-    question: Question | Promise<Question>,
-  ): Promise<unknown> {
-    if (question instanceof Promise) void unheeded(question);
-    return unheeded(this.answer(kind, given, question));
   }
 
   once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
@@ -126,7 +116,7 @@ export class ModernRounds implements CallQuestions {
     return this.questions.size > 0 || this.working.size > 0 || this.fault !== undefined;
   }
 
-  private async answer(
+  protected async answer(
     kind: Question['kind'],
     given: string | undefined,
     coming: Question | Promise<Question>,

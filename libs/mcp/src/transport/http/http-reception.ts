@@ -55,7 +55,7 @@ export class HttpReception {
     exchange.refuse(refuse(405, `Method not allowed: use ${allow}`, { headers: { allow }, closes }));
   }
 
-  /** Only an application's `caller` can fail here; what a call throws never gets this far. */
+  /** What fails here is an application's `caller`, or a store of sessions; what a call throws never gets this far. */
   fail(fault: unknown, exchange: HttpExchange, id: RequestId | undefined): void {
     const error = McpError.is(fault)
       ? rpcError(fault)
