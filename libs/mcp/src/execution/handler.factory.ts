@@ -13,6 +13,7 @@ import { MCP_SETTINGS } from '../mcp.constants.js';
 import type { McpSettings } from '../mcp.settings.js';
 import type { CallOrigin } from '../protocol/call-origin.js';
 import type { McpContext } from '../protocol/call-context.js';
+import type { RoundVerdict } from '../protocol/asking/modern-rounds.js';
 import type { CompletionResult, PromptResult, ReadResult, ToolResult } from '../protocol/content.js';
 import type { JsonObject } from '../protocol/json-rpc.js';
 import { CompletionOutcomes } from './outcomes/completion.outcomes.js';
@@ -72,8 +73,8 @@ export class HandlerFactory implements HandlerActivator {
         const stuck = context.questions.whenStuck();
         const { value, failure } = await (stuck ? Promise.race([running, stuck]) : running);
         // Whatever a handler, an interceptor or a filter made of it: a call that asked is not over.
-        const verdict = await context.questions.verdict();
-        if (verdict) throw new CallInterrupted(verdict);
+        const undecided = context.questions.verdict();
+        if (undecided) await interrupted(undecided);
         const answer = answerOf(facade);
         if (answer) return await answered(outcomes, answer, failure, bounds, context);
         return await (failure
@@ -81,8 +82,8 @@ export class HandlerFactory implements HandlerActivator {
           : outcomes.returned(value, bounds, context));
       } catch (thrown) {
         if (CallInterrupted.is(thrown)) throw thrown;
-        const verdict = await context.questions.verdict();
-        if (verdict) throw new CallInterrupted(verdict);
+        const undecided = context.questions.verdict();
+        if (undecided) await interrupted(undecided);
         // Nobody waits for the answer, and that a handler stops when it should is no failure to log.
         if (context.isStoppedBy(thrown)) throw thrown;
         return outcomes.failed(thrown, context);
@@ -99,6 +100,11 @@ export class HandlerFactory implements HandlerActivator {
     };
     return { invoke, admit };
   }
+}
+
+async function interrupted(undecided: Promise<RoundVerdict | undefined>): Promise<void> {
+  const verdict = await undecided;
+  if (verdict) throw new CallInterrupted(verdict);
 }
 
 /** Exception filters see what was thrown as in a route; what they return is the result. */

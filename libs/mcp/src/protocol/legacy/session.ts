@@ -50,7 +50,6 @@ export class Session extends Channel implements StreamHome {
   /** Streams for messages of no request, the newest last, with those whose client may come back. */
   private standing: SessionStream[] = [];
   private leave: (() => void) | undefined;
-  private hasEnded = false;
 
   constructor(
     private readonly data: McpSessionData,
@@ -98,7 +97,7 @@ export class Session extends Channel implements StreamHome {
 
   /** Whether it came to its end while it was held: nothing more is done in it. */
   get isEnded(): boolean {
-    return this.hasEnded;
+    return this.endReason !== undefined;
   }
 
   /** Whether nothing here needs it. */
@@ -138,7 +137,7 @@ export class Session extends Channel implements StreamHome {
     this.peer.send = (message) => this.tell(message);
     stream.begin();
     // It may have come to its end while the request looked into the store.
-    if (this.hasEnded) stream.end();
+    if (this.isEnded) stream.end();
     return stream;
   }
 
@@ -177,8 +176,7 @@ export class Session extends Channel implements StreamHome {
    * @param goesOn whether it ends in this process alone
    */
   end(goesOn = false): void {
-    if (this.hasEnded) return;
-    this.hasEnded = true;
+    if (this.isEnded) return;
     // First, so that nothing is written for what waits for the client itself.
     this.peer.close();
     this.shut('cancelled');

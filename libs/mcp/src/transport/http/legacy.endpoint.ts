@@ -53,21 +53,17 @@ interface Party {
  * Source: Streamable HTTP, Session Management, 2025-11-25.
  */
 export class LegacyEndpoint {
+  /** Whether no legacy client is served here. */
+  readonly isOff: boolean;
+  /** Whether clients have sessions, which GET and DELETE are for. */
+  readonly hasSessions: boolean;
   private readonly streams: SessionStreams;
 
   constructor(private readonly server: McpServer) {
+    const { legacy, revisions } = server.settings;
+    this.isOff = legacy === 'off' || revisions.legacy.length === 0;
+    this.hasSessions = !this.isOff && legacy === 'sessions';
     this.streams = new SessionStreams(server);
-  }
-
-  /** Whether no legacy client is served here. */
-  get isOff(): boolean {
-    const { legacy, revisions } = this.server.settings;
-    return legacy === 'off' || revisions.legacy.length === 0;
-  }
-
-  /** Whether clients have sessions, which GET and DELETE are for. */
-  get hasSessions(): boolean {
-    return !this.isOff && this.server.settings.legacy === 'sessions';
   }
 
   async request(request: RequestMessage, exchange: HttpExchange, acceptance: Acceptance): Promise<void> {
