@@ -14,6 +14,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import {
+  content,
   McpAskError,
   McpCompletion,
   McpContext,
@@ -23,6 +24,8 @@ import {
   McpSuspension,
   McpTool,
   type McpModuleOptions,
+  type McpSamplingMessage,
+  type McpTextBlock,
 } from 'nest-mcp';
 
 enum Cabin {
@@ -86,7 +89,7 @@ async function noting<T>(question: Promise<T>): Promise<T> {
 }
 
 const WEATHER = { name: 'weather', inputSchema: { type: 'object' } };
-const user = (text: string) => ({ role: 'user', content: { type: 'text', text } });
+const user = (text: string): McpSamplingMessage => ({ role: 'user', content: content.text(text) });
 
 @Injectable()
 class Questions {
@@ -166,24 +169,26 @@ class Questions {
 
   @McpTool()
   async weather(ctx: McpContext): Promise<string> {
-    const messages: unknown[] = [user('How is the weather?')];
+    const messages = [user('How is the weather?')];
     const first = await noting(ctx.sample({ messages, maxTokens: 100, tools: [WEATHER] }));
-    const [use] = [first.content].flat() as { id: string }[];
-    const result = { type: 'tool_result', toolUseId: use!.id, content: [{ type: 'text', text: 'rain' }] };
-    messages.push({ role: 'assistant', content: first.content }, { role: 'user', content: [result] });
+    const results = [first.content]
+      .flat()
+      .filter((block) => block.type === 'tool_use')
+      .map(({ id }) => ({ type: 'tool_result' as const, toolUseId: id, content: [content.text('rain')] }));
+    messages.push({ role: 'assistant', content: first.content }, { role: 'user', content: results });
     const second = await ctx.sample({
       messages,
       maxTokens: 100,
       tools: [WEATHER],
       toolChoice: { mode: 'none' },
     });
-    return (second.content as { text: string }).text;
+    return (second.content as McpTextBlock).text;
   }
 
   @McpTool()
   async sample({ messages }: MessagesDto, ctx: McpContext): Promise<string> {
     const { model } = await noting(
-      ctx.sample({ messages: JSON.parse(messages) as unknown[], maxTokens: 10 }),
+      ctx.sample({ messages: JSON.parse(messages) as McpSamplingMessage[], maxTokens: 10 }),
     );
     return model;
   }

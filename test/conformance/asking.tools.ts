@@ -1,6 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { IsBoolean, IsString } from 'class-validator';
-import { McpContext, McpPrompt, McpTool, type JsonSchema, type McpElicited } from 'nest-mcp';
+import {
+  content,
+  McpContext,
+  McpPrompt,
+  McpTool,
+  type JsonSchema,
+  type McpElicited,
+  type McpSamplingMessage,
+  type McpTextBlock,
+} from 'nest-mcp';
 
 class NameDto {
   @IsString() name: string;
@@ -60,6 +69,8 @@ const ENUMS: JsonSchema = {
   },
 };
 
+const user = (text: string): McpSamplingMessage => ({ role: 'user', content: content.text(text) });
+
 const said = <T>({ action, ...more }: McpElicited<T>) =>
   `The user said ${action}: ${JSON.stringify('content' in more ? more.content : null)}`;
 
@@ -68,9 +79,9 @@ const said = <T>({ action, ...more }: McpElicited<T>) =>
 export class AskingTools {
   @McpTool({ name: 'test_sampling', description: "Asks the client's model" })
   async sampling({ prompt }: PromptDto, ctx: McpContext): Promise<string> {
-    const messages = [{ role: 'user', content: { type: 'text', text: prompt } }];
-    const { content } = await ctx.sample({ messages, maxTokens: 100 });
-    return `The model said: ${(content as { text?: string }).text ?? ''}`;
+    const messages = [user(prompt)];
+    const sampled = await ctx.sample({ messages, maxTokens: 100 });
+    return `The model said: ${(sampled.content as Partial<McpTextBlock>).text ?? ''}`;
   }
 
   @McpTool({ name: 'test_elicitation', description: 'Asks the user for a name and an address' })
@@ -95,7 +106,7 @@ export class AskingTools {
 
   @McpTool({ name: 'test_input_required_result_sampling', description: "Asks the client's model" })
   async askModel(ctx: McpContext): Promise<string> {
-    const messages = [{ role: 'user', content: { type: 'text', text: 'What is the capital of France?' } }];
+    const messages = [user('What is the capital of France?')];
     const { model } = await ctx.sample({ messages, maxTokens: 100 }, { key: 'capital_question' });
     return `Answered by ${model}`;
   }
@@ -118,7 +129,7 @@ export class AskingTools {
     description: 'Asks for three things at once',
   })
   async askAll(ctx: McpContext): Promise<string> {
-    const messages = [{ role: 'user', content: { type: 'text', text: 'Greet the user' } }];
+    const messages = [user('Greet the user')];
     const [name, greeting, roots] = await Promise.all([
       ctx.elicit('What is your name?', NameDto, { key: 'user_name' }),
       ctx.sample({ messages, maxTokens: 50 }, { key: 'greeting' }),
@@ -142,7 +153,7 @@ export class AskingTools {
   @McpTool({ name: 'test_input_required_result_capabilities', description: 'Asks what the client can do' })
   async askWhatCan(ctx: McpContext): Promise<string> {
     const { capabilities } = ctx.client;
-    const messages = [{ role: 'user', content: { type: 'text', text: 'Say something' } }];
+    const messages = [user('Say something')];
     await Promise.all([
       capabilities['elicitation']
         ? ctx.elicit('What is your name?', NameDto, { key: 'user_name' })

@@ -34,7 +34,18 @@ export { type McpAskOptions, type McpElicited, type McpForm } from './protocol/a
 export { type McpCaller, type McpTransport } from './protocol/call-origin.js';
 export { McpAskError, type McpAskFault } from './protocol/asking/ask-error.js';
 export { McpSuspension } from './protocol/asking/modern-rounds.js';
-export type { McpSampled, McpSampling } from './protocol/asking/questions.js';
+export type {
+  McpModelPreferences,
+  McpSampled,
+  McpSampling,
+  McpSamplingTool,
+} from './protocol/asking/sampling.js';
+export type {
+  McpSampledBlock,
+  McpSamplingMessage,
+  McpToolResultBlock,
+  McpToolUseBlock,
+} from './protocol/asking/sampling-messages.js';
 export type { McpClientLog, McpLogLevel } from './protocol/client-log.js';
 export { content, type McpContentOptions, type McpLinkOptions } from './protocol/content-builders.js';
 export type {

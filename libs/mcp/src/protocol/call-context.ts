@@ -1,12 +1,7 @@
 import type { Asking, McpAskOptions, McpElicited, McpForm } from './asking/asking.js';
 import { ContextQuestions } from './asking/context-questions.js';
-import {
-  rootsQuestion,
-  samplingQuestion,
-  urlQuestion,
-  type McpSampled,
-  type McpSampling,
-} from './asking/questions.js';
+import { rootsQuestion, urlQuestion } from './asking/questions.js';
+import { samplingQuestion, type McpSampled, type McpSampling } from './asking/sampling.js';
 import type { CallLifetime } from './call-lifetime.js';
 import type { CallOrigin, CallSubject, McpCaller, McpTransport } from './call-origin.js';
 import { clientLog, isWanted, logParams, type McpClientLog, type McpLogLevel } from './client-log.js';

@@ -8,7 +8,8 @@ import { parseMessage } from '../message-parser.js';
 import { McpAskError } from './ask-error.js';
 import { LegacyQuestions, WaitingRoom, type AskedClient } from './legacy-questions.js';
 import type { Question } from './question.js';
-import { formParams, rootsQuestion, samplingQuestion, urlQuestion } from './questions.js';
+import { formParams, rootsQuestion, urlQuestion } from './questions.js';
+import { samplingQuestion } from './sampling.js';
 
 const ALL = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 

@@ -5,7 +5,8 @@ import { McpError } from '../mcp-error.js';
 import type { McpRevision } from '../versions.js';
 import { McpSuspension, ModernRounds, type RoundLimits, type RoundVerdict } from './modern-rounds.js';
 import { actionOf, AnswerFault, type Question } from './question.js';
-import { rootsQuestion, samplingQuestion, urlQuestion } from './questions.js';
+import { rootsQuestion, urlQuestion } from './questions.js';
+import { samplingQuestion } from './sampling.js';
 import { StateSealer } from './state-sealer.js';
 
 const REVISION: McpRevision = '2026-07-28';
@@ -365,6 +366,29 @@ describe('what is wrong', () => {
       expect(errorOf(verdict)).toMatchObject({ code: -32021, data: { requiredCapabilities: missing } });
     },
   );
+
+  it('S-133: is a client without what several questions need: it is told all of it at once', async () => {
+    const { verdict } = await run(
+      (call) =>
+        Promise.all([
+          call.ask('roots', undefined, rootsQuestion()),
+          tell(call, 'A'),
+          call.ask(
+            'sampling',
+            undefined,
+            samplingQuestion({ messages: [], maxTokens: 1, tools: [] }, REVISION),
+          ),
+          call.ask('elicitation', undefined, urlQuestion('B', 'https://a.example', REVISION)),
+        ]),
+      { capabilities: { sampling: {} } },
+    );
+    expect(errorOf(verdict)).toMatchObject({
+      code: -32021,
+      data: {
+        requiredCapabilities: { roots: {}, elicitation: { form: {}, url: {} }, sampling: { tools: {} } },
+      },
+    });
+  });
 
   it('wins over what is still open, whatever came first and whatever the handler makes of it', async () => {
     const answers = { params: { inputResponses: { b: { action: 'yes' } } } };

@@ -52,6 +52,8 @@ export class ModernRounds extends KeyedQuestions {
   private suspension: Promise<never> | undefined;
   isSuspended = false;
   private fault: McpError | undefined;
+  /** Capabilities that the questions so far need and the client did not declare. */
+  private missing: JsonObject = {};
 
   constructor(
     /** The request's `params`. */
@@ -146,7 +148,7 @@ export class ModernRounds extends KeyedQuestions {
       return { value };
     }
     const missing = missingCapabilities(this.capabilities, question.needs);
-    if (missing) throw (this.fault = lacking(missing));
+    if (missing) throw this.lack(missing);
     this.questions.set(key, question);
     return undefined;
   }
@@ -232,17 +234,29 @@ export class ModernRounds extends KeyedQuestions {
     const message = `Invalid params: the answer ${JSON.stringify(key)} ${why}`;
     return (this.fault = new McpError(ErrorCode.InvalidParams, message));
   }
+
+  /** What questions of one round need is told at once, so that a client need not find out one by one. */
+  private lack(missing: JsonObject): McpError {
+    this.missing = withAll(this.missing, missing);
+    const error = new McpError(
+      ErrorCode.MissingClientCapability,
+      'The client lacks a capability that this request needs',
+      { requiredCapabilities: this.missing },
+    );
+    if (!this.fault || this.fault.code === error.code) this.fault = error;
+    return error;
+  }
+}
+
+/** Capabilities of both, and what is inside of them of both. */
+function withAll(some: JsonObject, more: JsonObject): JsonObject {
+  const all = { ...some };
+  for (const [name, inside] of Object.entries(more))
+    all[name] = { ...(all[name] as JsonObject | undefined), ...(inside as JsonObject) };
+  return all;
 }
 
 /** Beyond it nothing is answered any more to who goes on. */
 const MAX_REFUSALS = 100;
 
 const INVALID_STATE = 'Invalid params: "requestState" is not a valid state of this call';
-
-function lacking(requiredCapabilities: JsonObject): McpError {
-  return new McpError(
-    ErrorCode.MissingClientCapability,
-    'The client lacks a capability that this request needs',
-    { requiredCapabilities },
-  );
-}

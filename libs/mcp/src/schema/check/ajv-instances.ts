@@ -15,6 +15,12 @@ import { hasRepeatedItem } from '../walk/unique-items.js';
 
 /** Two compilers of one dialect: one whose checks stop at the first error, and one whose checks find all of them. */
 export type Compilers = Readonly<Record<'first' | 'all', Pick<Ajv, 'compile'>>>;
+interface SharedCompilers {
+  readonly compilers: Promise<Compilers>;
+  /** Schemas that may still be compiled by them. */
+  places: number;
+}
+
 interface AjvModule {
   readonly make: (options: Options) => Ajv;
   readonly template: typeof CodeTemplate;
@@ -32,6 +38,9 @@ const OPTIONS: Options = {
   verbose: true,
 };
 
+/** A compiler keeps all that it compiles: forms written in each call would pile up in one that is never let go of. */
+const MAX_COMPILED = 200;
+
 /** Keywords of our own, which a schema may only hold with a value that makes sense. */
 const ANNOTATIONS: readonly KeywordDefinition[] = [
   { keyword: MIRROR_KEYWORD, metaSchema: { type: 'string' } },
@@ -48,16 +57,20 @@ const UNIQUE_ITEMS: KeywordDefinition = {
 };
 
 const modules = new Map<Dialect, Promise<AjvModule>>();
-const shared = new Map<string, Promise<Compilers>>();
+const shared = new Map<string, SharedCompilers>();
 const judges = new Map<Dialect, Promise<Ajv>>();
 
 /** The compilers for a schema. ajv is loaded by the first call, as an application may never need it. */
 export function compilersFor(schema: JsonSchema, dialect: Dialect): Promise<Compilers> {
   const tracks = mentions(schema, ['unevaluatedItems', 'unevaluatedProperties']);
   // Identifiers live as long as a compiler does, so schemas that have some can't meet in one.
-  return mentions(schema, ['$id'])
-    ? makeCompilers(dialect, tracks)
-    : once(shared, `${dialect} ${tracks}`, () => makeCompilers(dialect, tracks));
+  if (mentions(schema, ['$id'])) return makeCompilers(dialect, tracks);
+  const kind = `${dialect} ${tracks}`;
+  let current = shared.get(kind);
+  if (!current || current.places === 0)
+    shared.set(kind, (current = { compilers: makeCompilers(dialect, tracks), places: MAX_COMPILED }));
+  current.places--;
+  return current.compilers;
 }
 
 /** What the meta-schema of its dialect has against a schema; null when it is sound. */

@@ -1,3 +1,5 @@
+import v8 from 'node:v8';
+import vm from 'node:vm';
 import { assertValidSchema, compileProblem, compileSchema } from './schema-compiler.js';
 
 describe('compileSchema', () => {
@@ -25,6 +27,22 @@ describe('compileSchema', () => {
   it('asserts no format and does not follow what it can not find', async () => {
     expect((await compileSchema({ format: 'email' }))('x')).toBeNull();
     await expect(compileSchema({ $ref: 'https://example.com' })).rejects.toThrow(/can't resolve reference/);
+  });
+
+  it('keeps nothing of schemas that nobody holds any more', async () => {
+    v8.setFlagsFromString('--expose-gc');
+    const collect = vm.runInNewContext('gc') as () => void;
+    const held = await compileSchema({ type: 'string' });
+    const schemas: WeakRef<object>[] = [];
+    for (let number = 0; number < 600; number++) {
+      const schema = { enum: [`${number}`] };
+      schemas.push(new WeakRef(schema));
+      expect((await compileSchema(schema))(`${number}`)).toBeNull();
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    collect();
+    expect(schemas.filter((schema) => schema.deref()).length).toBeLessThanOrEqual(400);
+    expect(held(5)).toHaveLength(1);
   });
 
   it('keeps apart two schemas with the same identifiers', async () => {
