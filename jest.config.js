@@ -14,7 +14,7 @@ const project = (displayName, roots, testRegex) => ({
   displayName,
   roots,
   testRegex,
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/environment.js',
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '^.+\\.ts$': ['@swc/jest', swc] },
   moduleNameMapper: {
@@ -27,6 +27,8 @@ const project = (displayName, roots, testRegex) => ({
 export default {
   // Every core: a run that leaves one free takes twice as long on a machine of two.
   maxWorkers: '100%',
+  // What a file has loaded is never let go of: a worker that is full of it spends its time collecting garbage.
+  workerIdleMemoryLimit: '500MB',
   // Whatever hangs is found all the same; whatever only waits for its turn on a busy machine is none.
   testTimeout: 20_000,
   projects: [

@@ -22,13 +22,14 @@ const all = Object.entries(CORPUS).flatMap(([file, entries]) =>
 process.stdout.write(JSON.stringify(all));
 `;
 
-/** Sources of library and corpus by their path in the workspace. */
-function sources(): string[] {
-  return ['libs/mcp/src', 'test/schema/corpus'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts') && !file.endsWith('.d.ts'))
-      .map((file) => join(folder, file)),
-  );
+const LIBRARY = 'libs/mcp/src';
+const CORPUS = 'test/schema/corpus';
+
+/** Sources by their path in the workspace. */
+function sources(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts') && !file.endsWith('.d.ts'))
+    .map((file) => join(folder, file));
 }
 
 /** A folder that is a package named as the library, so that the corpus finds it by its name. */
@@ -47,28 +48,27 @@ function write(folder: string, source: string, code: string): void {
   writeFileSync(target, code);
 }
 
-/** A whole program, so that the compiler knows the types of every import, under the workspace's own options. */
+/** The corpus in a whole program, so that the compiler knows the types of every import, under the workspace's own options. */
 function compileWithTsc(folder: string): void {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), (path) => ts.sys.readFile(path)) as {
     config: unknown;
   };
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
-  const program = ts.createProgram(
-    sources().map((source) => join(ROOT, source)),
-    {
-      ...options,
-      outDir: folder,
-      incremental: false,
-      declaration: false,
-      sourceMap: false,
-      noEmitOnError: false,
-    },
-  );
-  program.emit();
+  const corpus = sources(CORPUS).map((source) => join(ROOT, source));
+  const program = ts.createProgram(corpus, {
+    ...options,
+    outDir: folder,
+    rootDir: ROOT,
+    incremental: false,
+    declaration: false,
+    sourceMap: false,
+    noEmitOnError: false,
+  });
+  for (const source of corpus) program.emit(program.getSourceFile(source));
 }
 
-async function compileWithSwc(folder: string): Promise<void> {
-  for (const source of sources()) {
+async function compileWithSwc(folder: string, from: string): Promise<void> {
+  for (const source of sources(from)) {
     const { code } = await transformFile(join(ROOT, source), {
       swcrc: false,
       module: { type: 'es6' },
@@ -97,7 +97,8 @@ describe('the schemas of the corpus', () => {
     const [tsc, swc] = [makePackage(), makePackage()];
     folders.push(tsc, swc);
     compileWithTsc(tsc);
-    await compileWithSwc(swc);
+    await compileWithSwc(swc, CORPUS);
+    for (const folder of folders) await compileWithSwc(folder, LIBRARY);
     const [byTsc, bySwc] = await Promise.all([print(tsc), print(swc)]);
     const [left, right] = [byTsc, bySwc].map((text) => JSON.parse(text) as unknown[]);
     expect(left!.length).toBeGreaterThan(300);
