@@ -50,7 +50,6 @@ describe('an address to open', () => {
       params: { mode: 'url', message: 'Sign in', url: 'https://example.com/a?b#c' },
       needs: { elicitation: { url: {} } },
     });
-    expect(question.read({ action: 'accept', content: { secret: 1 } })).toEqual({ action: 'accept' });
     expect(question.read({ action: 'decline' })).toEqual({ action: 'decline' });
     expect(() => question.read({})).toThrow(AnswerFault);
   });
@@ -59,6 +58,12 @@ describe('an address to open', () => {
     expect(() => urlQuestion('Sign in', 'https://example.com', revision)).toThrow(
       `A client of ${revision} has no elicitation/create in url mode: it came with 2025-11-25`,
     );
+  });
+
+  it.each(since('2025-11-25'))('S-141: gives in %s nothing but what the user decided', (revision) => {
+    const question = urlQuestion('Sign in', 'https://example.com', revision);
+    for (const content of [{ token: 'x' }, 'x', null])
+      expect(question.read({ action: 'accept', content })).toEqual({ action: 'accept' });
   });
 
   it.each(['', '/sign-in', 'example.com', 'https://', 'http://a b', '//a.example', undefined, 5, {}])(

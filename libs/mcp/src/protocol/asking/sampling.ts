@@ -44,7 +44,7 @@ export interface McpSamplingTool {
   readonly name: string;
   readonly description?: string;
   /** A JSON Schema of objects, such as `jsonSchemaOf` gives. */
-  readonly inputSchema: object;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly [more: string]: unknown;
 }
 

@@ -116,6 +116,34 @@ describe('formSchema', () => {
     );
   });
 
+  it.each<[string, JsonSchema]>([
+    ['password', {}],
+    ['newPassword', {}],
+    ['API_KEY', {}],
+    ['api-key', {}],
+    ['github.accessToken', {}],
+    ['secret', {}],
+    ['cvv', {}],
+    ['credit_card_number', {}],
+    ['pin', { format: 'password' }],
+    ['pin', { writeOnly: true }],
+  ])('S-138: refuses a text of the name %s and %j, as secrets go to an address', (name, more) => {
+    expect(() => form({ [name]: { type: 'string', ...more } })).toThrow(
+      `the form.${name}: a secret must not pass through the client; ask for it at an address of yours by ctx.elicitUrl()`,
+    );
+  });
+
+  it.each<[string, JsonSchema]>([
+    ['resetPassword', { type: 'boolean' }],
+    ['secretSantaBudget', { type: 'number' }],
+    ['passwordHint', { type: 'string' }],
+    ['secretary', { type: 'string' }],
+    ['tokens', { type: 'string' }],
+    ['secret', { type: 'string', enum: ['keep', 'drop'] }],
+  ])('takes the field %s of %j, which is none', (name, property) => {
+    expect(form({ [name]: property }).fields).toHaveLength(1);
+  });
+
   it('refuses a boolean schema, no fields and no object', async () => {
     expect(() => form({ a: true })).toThrow(/^the form\.a: a field needs a type/);
     expect(() => form({})).toThrow(/^the form: a form needs at least one field/);

@@ -2,6 +2,7 @@ import type { ArgumentsContract } from '../arguments.contract.js';
 import { choicesOf, type FormChoice } from './form-choices.js';
 import { isJsonObject, type JsonSchema } from '../json-schema.js';
 import { UnusableSchemaException } from '../unusable-schema.exception.js';
+import { asksForSecret } from './secret-fields.js';
 
 /** A form that can be put to a user: fields side by side, none inside another. */
 export interface FormSchema {
@@ -83,7 +84,7 @@ export function formSchema(source: ArgumentsContract | JsonSchema): FormSchema {
       name,
       required: required.includes(name),
       ...pick(property, { title: 'string', description: 'string' }),
-      ...readField(property, (problem) => new UnusableFormException(owner, name, problem)),
+      ...readField(name, property, (problem) => new UnusableFormException(owner, name, problem)),
     })),
   };
 }
@@ -95,6 +96,7 @@ function isContract(source: ArgumentsContract | JsonSchema): source is Arguments
 }
 
 function readField(
+  name: string,
   property: unknown,
   refuse: Refuse,
 ): TextField | NumberField | YesNoField | ChoiceField | ChoicesField {
@@ -108,6 +110,7 @@ function readField(
   if (Array.isArray(property.enum)) throw refuse('the choices of a form are text; list strings');
   switch (property.type) {
     case 'string':
+      if (asksForSecret(name, property)) throw refuse(SECRET);
       return { kind: 'text', ...textRules(property) };
     case 'number':
     case 'integer':
@@ -120,6 +123,9 @@ function readField(
       throw refuse(mendOf(property));
   }
 }
+
+const SECRET =
+  'a secret must not pass through the client; ask for it at an address of yours by ctx.elicitUrl(), or give what is none another name';
 
 function readChoices(property: JsonSchema, refuse: Refuse): ChoicesField {
   const choices = choicesOf(property.items);
