@@ -9,18 +9,33 @@ import {
   type ExecutionContext,
   type NestInterceptor,
 } from '@nestjs/common';
-import { McpContext, McpExecutionContext, McpModule, McpTool } from 'nest-mcp';
-import { from, mergeMap, retry } from 'rxjs';
+import { McpAskError, McpContext, McpExecutionContext, McpModule, McpTool } from 'nest-mcp';
+import { from, mergeMap, NEVER, retry } from 'rxjs';
 import { ADAPTERS, startApp, type RunningApp } from '../support/app.js';
-import { CAPABILITIES_KEY, modern, textOf, type Json } from '../support/wire.js';
+import { CAPABILITIES_KEY, modern, ready, textOf, type Json } from '../support/wire.js';
 
 const contextOf = (context: ExecutionContext) => McpExecutionContext.create(context).getContext();
 const URL_FORM = 'https://example.com/agree';
+const RESULT_SIZE = 20_000;
 
 @Injectable()
 class RetriesForEver implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler) {
     return next.handle().pipe(retry());
+  }
+}
+
+@Injectable()
+class RetriesLater implements NestInterceptor {
+  intercept(_context: ExecutionContext, next: CallHandler) {
+    return next.handle().pipe(retry({ count: 3, delay: () => NEVER }));
+  }
+}
+
+@Injectable()
+class RetriesThrice implements NestInterceptor {
+  intercept(_context: ExecutionContext, next: CallHandler) {
+    return next.handle().pipe(retry(3));
   }
 }
 
@@ -60,12 +75,68 @@ class MisusedTools {
   async insists(ctx: McpContext): Promise<string> {
     for (;;) {
       try {
-        return (await ctx.elicitUrl('Handler?', URL_FORM, { key: 'agree' })).action;
+        return (await ctx.elicitUrl('Handler?', URL_FORM)).action;
       } catch {
         // It does not let go.
       }
     }
   }
+
+  @McpTool({ description: 'Asks, and then never comes to an end', timeout: 60_000 })
+  async hangs(ctx: McpContext): Promise<string> {
+    await ctx.elicitUrl('Handler?', URL_FORM).catch(() => undefined);
+    return new Promise(() => undefined);
+  }
+
+  @McpTool({ description: 'Hangs longer than it may', timeout: 300 })
+  hangsBriefly(ctx: McpContext): Promise<string> {
+    return this.hangs(ctx);
+  }
+
+  @McpTool({ description: 'Asks under an interceptor that waits before it tries again', timeout: 60_000 })
+  @UseInterceptors(RetriesLater)
+  triedLater(ctx: McpContext): Promise<string> {
+    return this.retried(ctx);
+  }
+
+  @McpTool({ description: 'Does something once that never ends, beside its question', timeout: 300 })
+  async hangsOnce(ctx: McpContext): Promise<string> {
+    void ctx.once('work', () => new Promise(() => undefined));
+    return (await ctx.elicitUrl('Handler?', URL_FORM)).action;
+  }
+
+  @McpTool({ description: 'Does not wait for its question and fails, tried again three times' })
+  @UseInterceptors(RetriesThrice)
+  unheeded(ctx: McpContext): never {
+    this.runs++;
+    void ctx.elicitUrl('Handler?', URL_FORM);
+    throw new Error('at once');
+  }
+
+  runs = 0;
+
+  @McpTool({ description: 'Asks by a text that is larger than a result may be' })
+  async large(ctx: McpContext): Promise<string> {
+    return (await ctx.elicitUrl('x'.repeat(RESULT_SIZE), URL_FORM)).action;
+  }
+
+  @McpTool({ description: 'Can do without an answer' })
+  async withoutRoots(ctx: McpContext): Promise<string> {
+    try {
+      return (await ctx.roots()).map(({ uri }) => uri).join();
+    } catch (error) {
+      if (McpAskError.is(error) && error.fault === 'unsupported') return 'no roots';
+      throw error;
+    }
+  }
+
+  @McpTool({ description: 'Asks when it is over' })
+  late(ctx: McpContext): string {
+    this.asked = delay(50).then(() => Promise.allSettled([ctx.roots(), ctx.once('late', () => 'done')]));
+    return 'over';
+  }
+
+  asked: Promise<PromiseSettledResult<unknown>[]> | undefined;
 
   @McpTool({ description: 'Asks twice, after its interceptor asked' })
   @UseInterceptors(AsksFirst)
@@ -83,7 +154,7 @@ class MisusedTools {
 }
 
 @Module({
-  imports: [McpModule.forRoot({ name: 'misuse', version: '1.0.0' })],
+  imports: [McpModule.forRoot({ name: 'misuse', version: '1.0.0', limits: { resultSize: RESULT_SIZE } })],
   providers: [MisusedTools],
 })
 class MisuseModule {}
@@ -106,6 +177,69 @@ describe.each(ADAPTERS)('handlers that ask where they should not, on %s', (adapt
   it.each(['retried', 'insists'])('%s: is asked for once, and nothing else stops meanwhile', async (name) => {
     const [asked] = await Promise.all([call(name), delay(1)]);
     expect(Object.keys(asked.result['inputRequests'] as Json)).toHaveLength(1);
+  });
+
+  it.each(['retried', 'insists'])(
+    '%s: of a client that cannot be asked: nothing else stops',
+    async (name) => {
+      const session = await ready(running.mcp);
+      const [failed, other] = await Promise.all([
+        session.callTool(name),
+        session.request('tools/call', { name: 'withoutRoots' }, 2),
+      ]);
+      expect([failed.result['isError'], textOf(failed.result)]).toEqual([
+        true,
+        'The client lacks the capability elicitation.url (elicitation/create)',
+      ]);
+      expect(textOf(other.result)).toBe('no roots');
+    },
+  );
+
+  it.each(['hangs', 'hangsBriefly', 'triedLater'])(
+    '%s: is asked for, though it does not end',
+    async (name) => {
+      const asked = await call(name);
+      expect(Object.keys(asked.result['inputRequests'] as Json)).toEqual(['elicitation-1']);
+    },
+  );
+
+  it('has no state to give while something done once has no end', async () => {
+    const { result } = await call('hangsOnce');
+    expect([result['isError'], textOf(result)]).toEqual([true, 'The tool did not finish within 300 ms']);
+  });
+
+  it('is not entered again while its question is read', async () => {
+    const tools = running.app.get(MisusedTools);
+    tools.runs = 0;
+    const asked = await call('unheeded');
+    expect([Object.keys(asked.result['inputRequests'] as Json), tools.runs]).toEqual([['elicitation-1'], 1]);
+  });
+
+  it('is asked nothing that is larger than a result may be', async () => {
+    const { error } = await call('large');
+    expect([error.code, error.message]).toEqual([
+      -32603,
+      `The result is larger than ${RESULT_SIZE} bytes: ask for less`,
+    ]);
+  });
+
+  it('does without what its client cannot be asked, in both eras', async () => {
+    const session = await ready(running.mcp);
+    for (const { result } of [await call('withoutRoots'), await session.callTool('withoutRoots')])
+      expect([textOf(result), result['isError']]).toEqual(['no roots', undefined]);
+  });
+
+  it('gets nothing once its call is over, in both eras', async () => {
+    const tools = running.app.get(MisusedTools);
+    const session = await ready(running.mcp);
+    for (const late of [() => call('late'), () => session.callTool('late')]) {
+      expect(textOf((await late()).result)).toBe('over');
+      for (const settled of await tools.asked!)
+        expect(settled).toMatchObject({
+          status: 'rejected',
+          reason: { name: 'McpAskError', fault: 'ended' },
+        });
+    }
   });
 
   it('names what an interceptor asks apart from what its handler asks', async () => {

@@ -72,3 +72,87 @@ describe('the question of a form', () => {
     await expect(refused).rejects.toThrow(why);
   });
 });
+
+describe('a form written as JSON Schema', () => {
+  const NOW = '2026-07-28';
+  const written = (property: object) => ({ type: 'object', properties: { a: property } });
+  const shown = async (form: object) =>
+    (await forms.question('Which?', form, NOW)).params!['requestedSchema'] as { properties: object };
+
+  it.each([
+    ['email', 'a@b.example', ['nope', 'a@', '@b', 'a b@c']],
+    ['uri', 'https://example.com/a?b', ['::', 'example.com', 'https://a b']],
+    ['date', '2024-02-29', ['yesterday', '2026-02-30', '2026-2-3', '2026-01-01T00:00:00Z']],
+    ['date-time', '2026-01-31T12:00:00.5+02:00', ['2026-01-31', '2026-01-31 12:00', '2026-02-30T12:00:00Z']],
+  ])('holds the answer to the format %s', async (format, good, bad) => {
+    const question = await forms.question('Which?', written({ type: 'string', format }), NOW);
+    const read = async (a: unknown) => question.read({ action: 'accept', content: { a } });
+    expect(await read(good)).toEqual({ action: 'accept', content: { a: good } });
+    expect(await question.read({ action: 'accept', content: {} })).toEqual({ action: 'accept', content: {} });
+    for (const text of bad) {
+      await expect(read(text)).rejects.toThrow(AnswerFault);
+      await expect(read(text)).rejects.toThrow(/^does not fit its form: a: must be an? /);
+    }
+    await expect(read(5)).rejects.toThrow('a: must be a string');
+  });
+
+  it('holds it to no other format, which no form shows', async () => {
+    const question = await forms.question('Which?', written({ type: 'string', format: 'ipv4' }), NOW);
+    expect(await question.read({ action: 'accept', content: { a: 'x' } })).toMatchObject({
+      action: 'accept',
+    });
+  });
+
+  it('is the form that it is now, also where its object was another before', async () => {
+    const form = { type: 'object', properties: { a: { type: 'string', enum: ['one'] } } };
+    await forms.question('Which?', form, NOW);
+    form.properties.a.enum = ['two'];
+    const question = await forms.question('Which?', form, NOW);
+    expect(question.params).toMatchObject({
+      requestedSchema: { properties: { a: { enum: ['two'] } } },
+    });
+    expect(await question.read({ action: 'accept', content: { a: 'two' } })).toMatchObject({
+      content: { a: 'two' },
+    });
+  });
+
+  it('keeps the order of its fields', async () => {
+    const [a, b] = [{ type: 'string' }, { type: 'boolean' }];
+    for (const properties of [
+      { a, b },
+      { b, a },
+    ])
+      expect(Object.keys((await shown({ type: 'object', properties })).properties)).toEqual(
+        Object.keys(properties),
+      );
+  });
+
+  it('L3: is refused for a revision that has no such field, as what it lacks', async () => {
+    const several = written({ type: 'array', items: { enum: ['x'] } });
+    await expect(forms.question('Which?', several, '2025-06-18')).rejects.toMatchObject({
+      name: 'McpAskError',
+      fault: 'unsupported',
+      message: expect.stringContaining('a client of 2025-06-18 has no field for several choices') as string,
+    });
+  });
+
+  it('with thousands of choices is read and answered at once', async () => {
+    const choices = Array.from({ length: 5_000 }, (_, index) => ({
+      const: `${index}`,
+      title: `No. ${index}`,
+    }));
+    const question = await forms.question(
+      'Which?',
+      written({ type: 'array', items: { anyOf: choices } }),
+      NOW,
+    );
+    const answer = (last: string) => ({
+      action: 'accept',
+      content: { a: [...Array<string>(90_000).fill('4999'), last] },
+    });
+    expect(await question.read(answer('0'))).toMatchObject({ action: 'accept' });
+    await expect(question.read(answer('x'))).rejects.toThrow(
+      'does not fit its form: a[90000]: must be one of',
+    );
+  });
+});

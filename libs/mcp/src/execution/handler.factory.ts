@@ -82,7 +82,7 @@ export class HandlerFactory implements HandlerActivator {
           : outcomes.returned(value, bounds, context));
       } catch (thrown) {
         if (CallInterrupted.is(thrown)) throw thrown;
-        const undecided = context.questions.verdict();
+        const undecided = context.questions.verdict(thrown);
         if (undecided) await interrupted(undecided);
         // Nobody waits for the answer, and that a handler stops when it should is no failure to log.
         if (context.isStoppedBy(thrown)) throw thrown;

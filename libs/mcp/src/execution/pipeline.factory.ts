@@ -218,19 +218,21 @@ function getParamValueUnvalidated(
  */
 const PARAMS_FACTORY = {
   exchangeKeyForValue(slot: number, _data: unknown, args: unknown[]): unknown {
-    const context = args[CONTEXT_INDEX] as McpContext;
-    const halted = context.enter();
-    if (halted) return halted;
-    if (slot === CONTEXT_SLOT) return context;
-    const { contract, isValidatedByApp, completes } = args[ADMISSION_INDEX] as Admission;
-    const raw = args[ARGUMENTS_INDEX] as JsonObject;
-    if (slot === TYPED_SLOT) return raw[completes!];
-    if (slot === FILLED_SLOT) {
-      const { [completes!]: _typed, ...filled } = raw;
-      return filled;
-    }
-    // No pipe sees arguments that the method does not take, so they are validated here.
-    if (slot === HIDDEN_SLOT) return admitArguments(contract, raw, false).then(() => undefined);
-    return admitArguments(contract, raw, isValidatedByApp);
+    const entering = (args[CONTEXT_INDEX] as McpContext).enter();
+    return entering ? entering.then(() => valueOf(slot, args)) : valueOf(slot, args);
   },
 };
+
+function valueOf(slot: number, args: unknown[]): unknown {
+  if (slot === CONTEXT_SLOT) return args[CONTEXT_INDEX];
+  const { contract, isValidatedByApp, completes } = args[ADMISSION_INDEX] as Admission;
+  const raw = args[ARGUMENTS_INDEX] as JsonObject;
+  if (slot === TYPED_SLOT) return raw[completes!];
+  if (slot === FILLED_SLOT) {
+    const { [completes!]: _typed, ...filled } = raw;
+    return filled;
+  }
+  // No pipe sees arguments that the method does not take, so they are validated here.
+  if (slot === HIDDEN_SLOT) return admitArguments(contract, raw, false).then(() => undefined);
+  return admitArguments(contract, raw, isValidatedByApp);
+}

@@ -209,7 +209,7 @@ export class McpContext {
   }
 
   /** @internal This handler begins, perhaps once more. Gives a rejection where it must not. */
-  enter(): Promise<never> | undefined {
+  enter(): Promise<void> | undefined {
     this.fixCaller();
     return this.questions.enter();
   }

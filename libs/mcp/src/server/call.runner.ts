@@ -88,6 +88,9 @@ export class CallRunner {
     try {
       const running = handler.invoke(raw, context, origin);
       const end = await this.inFlight.follow(request.id, lifetime, channel, timeLimit, running);
+      const overdue =
+        'ended' in end && end.ended === 'timeout' ? await context.questions.overdueVerdict() : undefined;
+      if (overdue) throw new CallInterrupted(overdue);
       const why = 'ended' in end ? whyEnded(end.ended, request.method, timeLimit) : undefined;
       if ('ended' in end && why === undefined) {
         entry?.close(context, end.ended);
@@ -113,7 +116,8 @@ export class CallRunner {
   ): Answer {
     if ('error' in verdict) throw verdict.error;
     if ('why' in verdict) return this.answer(writer.ended(verdict.why), writer, revision);
-    return { result: this.options.inputRequired(verdict.requests, verdict.state) };
+    const result = this.options.inputRequired(verdict.requests, verdict.state);
+    return isWithin(result, this.options.resultSize) ? { result } : tooLarge(this.options.resultSize);
   }
 
   private answer<Result>(value: Result, writer: ResultWriter<Result>, revision: McpRevision): Answer {

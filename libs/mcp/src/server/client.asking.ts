@@ -22,11 +22,12 @@ export class ClientAsking implements Asking {
 
   open(call: AskingCall): CallQuestions {
     const { limits } = this.settings;
+    const giveUp = (why: Error) => call.giveUp(why);
     if (call.era === 'legacy')
-      return new LegacyQuestions(call, call.lifetime, limits.askTime, limits.rounds, this.room);
+      return new LegacyQuestions(call, call.lifetime, limits.askTime, limits.rounds, this.room, giveUp);
     const { method, name, params, capabilities } = call;
     const bindingOf = () => ({ caller: call.callerId(), method, name, args: params?.['arguments'] });
-    return new ModernRounds(params, capabilities, this.sealer, limits, bindingOf, (why) => call.giveUp(why));
+    return new ModernRounds(params, capabilities, this.sealer, limits, bindingOf, giveUp);
   }
 
   form(message: string, form: unknown, revision: McpRevision): Promise<Question> {

@@ -7,7 +7,7 @@ export interface CallQuestions {
   /** The guards have run, or one of them asks: reads what came with the request. */
   open(): void;
   /** A handler begins, perhaps once more: what it asks is counted from the start. Gives a rejection where it must not. */
-  enter(): Promise<never> | undefined;
+  enter(): Promise<void> | undefined;
   /** Asks, or gives the answer that is known. The key is taken at once, whenever the question is ready. */
   ask(
     kind: Question['kind'],
@@ -40,8 +40,7 @@ class QuestionKeys {
     const count = (this.counts.get(kind) ?? 0) + 1;
     this.counts.set(kind, count);
     const name = key ?? `${this.prefix}${kind}-${count}`;
-    if (typeof name !== 'string' || name === '' || name.length > MAX_KEY)
-      throw new TypeError(`The key of a question must be a text of 1 to ${MAX_KEY} characters`);
+    assertKey(name, 'a question');
     if (this.used.has(name) || this.outer?.used.has(name))
       throw new TypeError(
         `Two questions of one call have the key ${JSON.stringify(name)}: give each its own`,
@@ -52,6 +51,15 @@ class QuestionKeys {
 }
 
 const MAX_KEY = 128;
+
+function assertKey(key: unknown, of: string): void {
+  if (typeof key !== 'string' || key === '' || key.length > MAX_KEY)
+    throw new TypeError(`The key of ${of} must be a text of 1 to ${MAX_KEY} characters`);
+}
+
+const MAX_AT_ONCE = 10;
+/** Beyond it nothing is answered any more to who goes on. */
+const MAX_PAUSES = 100;
 
 /** A handler need not wait for what it asked, nor for what it does once: that ends no process. */
 export function unheeded<T>(promise: Promise<T>): Promise<T> {
@@ -67,8 +75,14 @@ class OnceResults {
 
   /** The value of that key, or of the work where there is none. Work that fails is none. */
   get<T>(key: string, work: () => T | Promise<T>): Promise<T> {
-    if (this.values.has(key)) return Promise.resolve(this.values.get(key) as T);
-    return (this.running.get(key) ?? this.run(key, work)) as Promise<T>;
+    return unheeded(this.copy(key, work));
+  }
+
+  private async copy<T>(key: string, work: () => T | Promise<T>): Promise<T> {
+    assertKey(key, 'ctx.once');
+    // A copy each time: what a handler changes in it is not what the next round gets.
+    if (this.values.has(key)) return structuredClone(this.values.get(key) as T);
+    return structuredClone((await (this.running.get(key) ?? this.run(key, work))) as T);
   }
 
   /** Resolves when nothing is at work any more. */
@@ -109,10 +123,15 @@ export abstract class KeyedQuestions implements CallQuestions {
   protected readonly results = new OnceResults();
   private readonly outerKeys = new QuestionKeys(OUTER);
   protected keys = this.outerKeys;
+  private failures = 0;
+  private pauses = 0;
+
+  /** @param giveUp told when a handler goes on and on asking what is refused; it gets no further */
+  constructor(protected readonly giveUp: (why: Error) => void) {}
 
   abstract readonly isSuspended: boolean;
   abstract open(): void;
-  abstract enter(): Promise<never> | undefined;
+  abstract enter(): Promise<void> | undefined;
   abstract once<T>(key: string, work: () => T | Promise<T>): Promise<T>;
   protected abstract answer(
     kind: Question['kind'],
@@ -126,7 +145,21 @@ export abstract class KeyedQuestions implements CallQuestions {
     question: Question | Promise<Question>,
   ): Promise<unknown> {
     if (question instanceof Promise) void unheeded(question);
-    return unheeded(this.answer(kind, given, question));
+    return unheeded(this.answer(kind, given, question).catch((why: unknown) => this.failed(why as Error)));
+  }
+
+  /** Never in the same turn: a loop that goes on after each refusal would stop all else. */
+  protected async paused(why: Error): Promise<never> {
+    await new Promise<void>((resolve) => {
+      if (++this.pauses <= MAX_PAUSES) setImmediate(resolve);
+      else this.giveUp(why);
+    });
+    throw why;
+  }
+
+  /** The first are told in their own turn, before a question beside them suspends the call. */
+  private failed(why: Error): Promise<never> {
+    return ++this.failures <= MAX_AT_ONCE ? Promise.reject(why) : this.paused(why);
   }
 
   /** The handler begins: its default names are counted from the start. */

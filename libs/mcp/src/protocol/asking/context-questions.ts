@@ -35,16 +35,16 @@ export class ContextQuestions {
     key: string | undefined,
     question: () => Question | Promise<Question>,
   ): Promise<T> {
-    const answer = (async () => this.open().ask(kind, key, question()))();
+    const answer = (async () => this.opened().ask(kind, key, question()))();
     return unheeded(answer) as Promise<T>;
   }
 
   once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
-    return unheeded((async () => this.open().once(key, work))());
+    return unheeded((async () => this.opened().once(key, work))());
   }
 
   /** The handler begins, perhaps once more. Gives a rejection where it must not, as a state is not valid. */
-  enter(): Promise<never> | undefined {
+  enter(): Promise<void> | undefined {
     this.hasBegun = true;
     const { params } = this.subject;
     const goesOn = params && ('requestState' in params || 'inputResponses' in params) && this.asking;
@@ -53,18 +53,42 @@ export class ContextQuestions {
 
   /** Rejects where the call waits for its client and whoever runs its handler does not let go of it. */
   whenStuck(): Promise<never> | undefined {
-    if (!this.asking || this.origin.era === 'legacy') return undefined;
+    if (!this.asking) return undefined;
     return unheeded(new Promise((_, reject) => (this.giveUp = reject)));
   }
 
-  /** How the call comes out, where it asked what is not answered; whatever its handler made of that. */
-  verdict(): Promise<RoundVerdict | undefined> | undefined {
-    return this.asked instanceof ModernRounds && this.asked.isUndecided ? this.asked.verdict() : undefined;
+  /**
+   * How the call comes out, where it asked what is not answered; whatever its handler made of that.
+   *
+   * @param thrown what its pipeline ended with, if it failed
+   */
+  verdict(thrown?: unknown): Promise<RoundVerdict | undefined> | undefined {
+    return this.asked instanceof ModernRounds && this.asked.isUndecided
+      ? this.asked.verdict(thrown)
+      : undefined;
+  }
+
+  /** The verdict on a call that waits for its client while whoever runs its handler does not end. */
+  async overdueVerdict(): Promise<RoundVerdict | undefined> {
+    if (!this.isSuspended) return undefined;
+    // What is done once may not end either: then there is nothing to go on from.
+    return Promise.race([
+      this.verdict(),
+      new Promise<undefined>((resolve) => setImmediate(resolve, undefined)),
+    ]);
   }
 
   private ready(): Asking {
     if (this.asking) return this.asking;
     throw new McpAskError('unsupported', `Nothing can be asked during ${this.subject.method}`);
+  }
+
+  private opened(): CallQuestions {
+    if (this.lifetime.isOpen) return this.open();
+    throw new McpAskError(
+      'ended',
+      `The call (${this.subject.method}) is over: nothing comes of what it asks`,
+    );
   }
 
   private open(): CallQuestions {

@@ -26,8 +26,10 @@ function answerOf(id: string | undefined, outcome: JsonObject): ResponseMessage 
   return message;
 }
 
+const giveUp = jest.fn();
+
 /** A call, and the client that it asks. */
-function setUp(client: Partial<AskedClient> = {}, rounds = 8) {
+function setUp(client: Partial<AskedClient> = {}, rounds = 8, room = new WaitingRoom(1_000)) {
   const sent: Sent[] = [];
   const requests = new ClientRequests();
   const lifetime = new CallLifetime();
@@ -43,7 +45,8 @@ function setUp(client: Partial<AskedClient> = {}, rounds = 8) {
     lifetime,
     1_000,
     rounds,
-    new WaitingRoom(1_000),
+    room,
+    giveUp,
   );
   questions.enter();
   return {
@@ -187,6 +190,36 @@ describe('a client that cannot be asked', () => {
       message: 'A client of 2025-03-26 has no elicitation/create: it came with 2025-06-18',
     });
     expect(sent).toEqual([]);
+  });
+});
+
+describe('a handler that goes on and on', () => {
+  it('stops nothing else, and gets no further', async () => {
+    giveUp.mockClear();
+    const { questions } = setUp({ capabilities: {} });
+    let count = 0;
+    const insist = async () => {
+      for (;;) await questions.ask('elicitation', 'a', form()).catch(() => count++);
+    };
+    void insist();
+    while (giveUp.mock.calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(count).toBe(110);
+  });
+
+  it('gets what its client said when it is run again, whatever it made of that before', async () => {
+    const { questions, ask, answer, sent } = setUp();
+    const question = { ...form(), read: ({ content }: JsonObject) => content };
+    const runs: unknown[] = [];
+    for (let run = 0; run < 2; run++) {
+      questions.enter();
+      const asked = ask(question, 'a') as Promise<number[]>;
+      await settle();
+      if (run === 0) answer(0, { result: { action: 'accept', content: [1] } });
+      const content = await asked;
+      runs.push(structuredClone(content));
+      content.push(2);
+    }
+    expect([runs, sent.length]).toEqual([[[1], [1]], 1]);
   });
 });
 
@@ -352,7 +385,27 @@ describe('limits and keys', () => {
   });
 });
 
-describe('the room for questions that wait', () => {
+describe('the room for calls that wait', () => {
+  it('is taken by a call once, however much it asks, and given back with its last answer', async () => {
+    const room = new WaitingRoom(1);
+    const [first, second] = [setUp({}, 8, room), setUp({}, 8, room)];
+    const asked = [first.ask(url(), 'a'), first.ask(url(), 'b')];
+    await settle();
+    const refused = {
+      fault: 'unsupported',
+      message: 'Too many calls wait for their clients: try again later',
+    };
+    expect(await faultOf(second.ask(url(), 'a'))).toEqual(refused);
+    first.answer(0, yes);
+    await settle();
+    expect(await faultOf(second.ask(url(), 'b'))).toEqual(refused);
+    first.answer(1, yes);
+    await Promise.all(asked);
+    void second.ask(url(), 'c');
+    await settle();
+    expect(second.sent).toHaveLength(1);
+  });
+
   it('has so many places and no more, and gives each back', () => {
     const room = new WaitingRoom(2);
     const [first, second] = [room.take(), room.take()];

@@ -5,7 +5,7 @@ import type { JsonObject } from '../json-rpc.js';
 import { McpAskError } from './ask-error.js';
 import type { LegacyPeer } from '../legacy/legacy-peer.js';
 import { KeyedQuestions } from './call-questions.js';
-import { AnswerFault, missingCapabilities, type Question } from './question.js';
+import { AnswerFault, lackingError, missingCapabilities, type Question } from './question.js';
 import { digest } from './state-sealer.js';
 
 /** The client that a call of an older revision came from, as far as it can be asked. */
@@ -17,7 +17,7 @@ export interface AskedClient {
   readonly stream: CallStream | undefined;
 }
 
-/** How many questions of all calls may wait for their answers: each holds its call, for as long as a person takes. */
+/** How many calls may wait for their clients: each holds its place, for as long as a person takes. */
 export class WaitingRoom {
   private taken = 0;
 
@@ -38,10 +38,11 @@ export class WaitingRoom {
  */
 export class LegacyQuestions extends KeyedQuestions {
   readonly isSuspended = false;
-  private readonly answers = new Map<string, Promise<unknown>>();
+  private readonly answers = new Map<string, Promise<JsonObject>>();
   /** Rounds so far, and questions that wait for their answers. */
   private asked = 0;
   private waiting = 0;
+  private leave: (() => void) | undefined;
 
   constructor(
     private readonly client: AskedClient,
@@ -51,8 +52,9 @@ export class LegacyQuestions extends KeyedQuestions {
     /** How many times a call may ask. */
     private readonly rounds: number,
     private readonly room: WaitingRoom,
+    giveUp: (why: Error) => void,
   ) {
-    super();
+    super(giveUp);
   }
 
   open(): void {
@@ -78,10 +80,21 @@ export class LegacyQuestions extends KeyedQuestions {
     const name = `${key} ${digest([question.method, question.params]).toString('base64url')}`;
     let answer = this.answers.get(name);
     if (!answer) this.answers.set(name, (answer = this.send(question)));
-    return answer;
+    return this.read(question, await answer);
   }
 
-  private async send(question: Question): Promise<unknown> {
+  /** A copy is read: what a handler changes in it is not what its client said. */
+  private async read(question: Question, answer: JsonObject): Promise<unknown> {
+    try {
+      return await question.read(structuredClone(answer));
+    } catch (thrown) {
+      throw thrown instanceof AnswerFault
+        ? new McpAskError('invalid', `The client's answer to ${question.method} ${thrown.message}`)
+        : thrown;
+    }
+  }
+
+  private async send(question: Question): Promise<JsonObject> {
     const { method, needs } = question;
     const { capabilities, peer, stream } = this.client;
     if (!peer || !stream)
@@ -90,58 +103,46 @@ export class LegacyQuestions extends KeyedQuestions {
         `This client cannot be asked (${method}): it has no session or takes no stream`,
       );
     const missing = missingCapabilities(capabilities, needs);
-    if (missing)
-      throw new McpAskError('unsupported', `The client lacks the capability ${namesOf(missing)} (${method})`);
+    if (missing) throw lackingError(question, missing);
     if (stream.isLost)
       throw new McpAskError(
         'unsent',
         `The client is not there to be asked (${method}), and would not come back for it`,
       );
-    const leave = this.room.take();
-    if (!leave)
-      throw new McpAskError('unsupported', 'Too many questions wait for their answers: try again later');
+    return this.wait(question, peer, stream);
+  }
+
+  private async wait(
+    { method, params }: Question,
+    peer: LegacyPeer,
+    stream: CallStream,
+  ): Promise<JsonObject> {
+    // What is asked while something else is open is of the same round, as in 2026-07-28.
+    if (this.waiting === 0) this.beginRound();
+    this.waiting++;
+    const resume = this.lifetime.pause();
     try {
-      return await this.wait(question, peer, stream);
+      return await peer.requests.ask(
+        { method, params: params && JSON.stringify(legacyParams(params)) },
+        { send: (message) => stream.send(message), signal: this.lifetime.over, timeLimit: this.timeLimit },
+      );
     } finally {
-      leave();
+      if (--this.waiting === 0) this.leave?.();
+      resume();
     }
   }
 
-  private async wait(question: Question, peer: LegacyPeer, stream: CallStream): Promise<unknown> {
-    const { method, params } = question;
-    // What is asked while something else is open is of the same round, as in 2026-07-28.
-    if (this.waiting === 0 && ++this.asked > this.rounds)
+  private beginRound(): void {
+    if (this.asked >= this.rounds)
       throw new McpAskError(
         'unsupported',
         `The client was asked ${this.rounds} times for this call, which is as often as it may be`,
       );
-    this.waiting++;
-    const resume = this.lifetime.pause();
-    try {
-      const answer = await peer.requests.ask(
-        { method, params: params && JSON.stringify(legacyParams(params)) },
-        { send: (message) => stream.send(message), signal: this.lifetime.over, timeLimit: this.timeLimit },
-      );
-      return await question.read(answer);
-    } catch (thrown) {
-      throw thrown instanceof AnswerFault
-        ? new McpAskError('invalid', `The client's answer to ${method} ${thrown.message}`)
-        : thrown;
-    } finally {
-      this.waiting--;
-      resume();
-    }
+    this.leave = this.room.take();
+    if (!this.leave)
+      throw new McpAskError('unsupported', 'Too many calls wait for their clients: try again later');
+    this.asked++;
   }
-}
-
-/** `elicitation.url`, and so on. */
-function namesOf(missing: JsonObject): string {
-  return Object.entries(missing)
-    .flatMap(([name, inside]) => {
-      const parts = Object.keys(inside as JsonObject);
-      return parts.length > 0 ? parts.map((part) => `${name}.${part}`) : [name];
-    })
-    .join(', ');
 }
 
 /** The revision before 2026-07-28 that has url mode names each such question. Source: Elicitation, 2025-11-25. */

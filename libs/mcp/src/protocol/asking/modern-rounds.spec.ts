@@ -58,13 +58,14 @@ type Handler<T> = (rounds: ModernRounds) => Promise<T>;
 async function run<T>(handler: Handler<T>, round: Round = {}) {
   const rounds = open(round);
   let value: unknown;
+  let thrown: unknown;
   try {
     await rounds.enter();
     value = await handler(rounds);
-  } catch (thrown) {
-    value = thrown;
+  } catch (error) {
+    value = thrown = error;
   }
-  const verdict = rounds.isUndecided ? await rounds.verdict() : undefined;
+  const verdict = rounds.isUndecided ? await rounds.verdict(thrown) : undefined;
   return { rounds, value, verdict };
 }
 
@@ -362,8 +363,11 @@ describe('what is wrong', () => {
   ])(
     'S-133, S-145: is a client with %s: it is told exactly that',
     async (_, capabilities, question, missing) => {
-      const { verdict } = await run((call) => call.ask(question.kind, undefined, question), { capabilities });
+      const { value, verdict } = await run((call) => call.ask(question.kind, undefined, question), {
+        capabilities,
+      });
       expect(errorOf(verdict)).toMatchObject({ code: -32021, data: { requiredCapabilities: missing } });
+      expect(value).toMatchObject({ name: 'McpAskError', fault: 'unsupported' });
     },
   );
 
@@ -390,6 +394,35 @@ describe('what is wrong', () => {
     });
   });
 
+  it('is no client that lacks what the handler can do without', async () => {
+    const roots = (call: ModernRounds) => call.ask('roots', undefined, rootsQuestion()).catch(() => 'none');
+    const capabilities = { elicitation: {} };
+    const without = await run(roots, { capabilities });
+    expect([without.value, without.verdict]).toEqual(['none', undefined]);
+    const both = await run((call) => Promise.all([roots(call), tell(call, 'A')]), { capabilities });
+    expect(keysOf(both.verdict)).toEqual(['elicitation-1']);
+    const other = new RangeError('other');
+    const failed = await run((call) => roots(call).then(() => Promise.reject(other)), { capabilities });
+    expect([failed.value, failed.verdict]).toEqual([other, undefined]);
+  });
+
+  it('is a client that is asked again and again for what it lacks', async () => {
+    giveUp.mockClear();
+    const rounds = open({ capabilities: {} });
+    void rounds.enter();
+    let count = 0;
+    const insist = async () => {
+      for (;;) {
+        await tell(rounds, 'A', `${count}`).catch(() => count++);
+        if (giveUp.mock.calls.length > 0) return;
+      }
+    };
+    void insist();
+    while (giveUp.mock.calls.length === 0) await nextTurn();
+    const [why] = giveUp.mock.calls[0]!;
+    expect([count, errorOf(await rounds.verdict(why)).code]).toEqual([110, -32021]);
+  });
+
   it('wins over what is still open, whatever came first and whatever the handler makes of it', async () => {
     const answers = { params: { inputResponses: { b: { action: 'yes' } } } };
     const slow: Partial<Question> = {
@@ -410,7 +443,7 @@ describe('what is wrong', () => {
     );
     expect(told.value).toBe(errorOf(told.verdict));
     const lacking = await run(
-      (call) => Promise.allSettled([tell(call, 'A'), call.ask('roots', undefined, rootsQuestion())]),
+      (call) => Promise.all([tell(call, 'A'), call.ask('roots', undefined, rootsQuestion())]),
       { capabilities: { elicitation: {} } },
     );
     expect(errorOf(lacking.verdict)).toMatchObject({ code: -32021 });
@@ -477,6 +510,39 @@ describe('a suspended call', () => {
     await expect(rounds.enter()).rejects.toThrow(McpSuspension);
   });
 
+  it('is not entered again before it is known whether its question is answered', async () => {
+    const rounds = open();
+    void rounds.enter();
+    void tell(rounds, 'A');
+    await expect(rounds.enter()).rejects.toThrow(McpSuspension);
+    const answered = open({ params: { inputResponses: { a: accept(1) } } });
+    void answered.enter();
+    void tell(answered, 'A', 'a');
+    await answered.enter();
+    expect(await tell(answered, 'A', 'a')).toEqual(accept(1));
+  });
+
+  it('is let go of by whoever runs it, at the latest after a second', async () => {
+    giveUp.mockClear();
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    try {
+      const rounds = open();
+      void rounds.enter();
+      await expect(tell(rounds, 'A')).rejects.toThrow(McpSuspension);
+      jest.advanceTimersByTime(999);
+      expect(giveUp).not.toHaveBeenCalled();
+      jest.advanceTimersByTime(1);
+      expect(giveUp).toHaveBeenCalledWith(new McpSuspension());
+      const decided = open();
+      void decided.enter();
+      await expect(tell(decided, 'A')).rejects.toThrow(McpSuspension);
+      await decided.verdict();
+      expect(jest.getTimerCount()).toBe(0);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
   it.each<[string, Handler<unknown>]>([
     ['catches', (call) => tell(call, 'A').catch(() => 'done')],
     ['throws another error', (call) => tell(call, 'A').catch(() => Promise.reject(new Error('no')))],
@@ -535,7 +601,33 @@ describe('a suspended call', () => {
   });
 });
 
+describe('what a handler changes in what it was given', () => {
+  it('is not what its client said, nor what was done once', async () => {
+    const given: unknown[] = [];
+    const handler: Handler<unknown> = async (call) => {
+      const order = await call.once('order', () => ({ items: ['base'] }));
+      order.items.push('extra');
+      const answer = (await tell(call, 'A', 'a')) as { content: number[] };
+      given.push(structuredClone(order), structuredClone(answer));
+      answer.content.push(2);
+      given.push(await call.once('order', () => 'never'));
+      return tell(call, 'B', 'b');
+    };
+    const first = await run(handler);
+    const second = await run(handler, retry(first.verdict, { a: { action: 'accept', content: [1] } }));
+    await run(handler, retry(second.verdict, { b: accept(3) }));
+    const once = [{ items: ['base', 'extra'] }, { action: 'accept', content: [1] }, { items: ['base'] }];
+    expect(given).toEqual([...once, ...once]);
+  });
+});
+
 describe('once', () => {
+  it.each(['', 5, undefined, Symbol('x')])('has no key %p', async (key) => {
+    await expect(open().once(key as string, () => 1)).rejects.toThrow(
+      'The key of ctx.once must be a text of 1 to 128 characters',
+    );
+  });
+
   it('does its work once for all rounds, and gives JSON from the first on', async () => {
     let count = 0;
     const at = new Date(0);

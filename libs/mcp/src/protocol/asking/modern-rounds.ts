@@ -1,8 +1,9 @@
 import { ErrorCode } from '../error-codes.js';
 import { isObject, type JsonObject } from '../json-rpc.js';
 import { McpError } from '../mcp-error.js';
+import { McpAskError } from './ask-error.js';
 import { KeyedQuestions, unheeded } from './call-questions.js';
-import { AnswerFault, missingCapabilities, type Question } from './question.js';
+import { AnswerFault, lackingError, missingCapabilities, type Question } from './question.js';
 import { digest, type StateBinding, type StateSealer } from './state-sealer.js';
 
 /** Thrown to a handler of 2026-07-28 whose client has to be asked: it runs again with the answer. */
@@ -44,16 +45,16 @@ export class ModernRounds extends KeyedQuestions {
   private responses: JsonObject = {};
   private readonly questions = new Map<string, Question>();
   private rounds = 0;
-  /** How often something was refused since the call is decided. */
-  private refusals = 0;
   /** Questions that are being read, and answers that are: the round waits for them. */
   private readonly working = new Set<Promise<unknown>>();
   private binding: StateBinding | undefined;
   private suspension: Promise<never> | undefined;
+  private deadline: NodeJS.Timeout | undefined;
   isSuspended = false;
   private fault: McpError | undefined;
   /** Capabilities that the questions so far need and the client did not declare. */
   private missing: JsonObject = {};
+  private readonly lacks = new Set<unknown>();
 
   constructor(
     /** The request's `params`. */
@@ -64,9 +65,9 @@ export class ModernRounds extends KeyedQuestions {
     /** What the state is of; asked for once the guards have run, since they find out who is calling. */
     private readonly bindingOf: () => StateBinding,
     /** Told when a suspended call is begun again and again: whoever retries without end gets no further. */
-    private readonly giveUp: (why: Error) => void,
+    giveUp: (why: Error) => void,
   ) {
-    super();
+    super(giveUp);
   }
 
   open(): void {
@@ -75,26 +76,39 @@ export class ModernRounds extends KeyedQuestions {
     this.takeResponses(this.params?.['inputResponses']);
   }
 
-  enter(): Promise<never> | undefined {
+  enter(): Promise<void> | undefined {
     if (this.binding?.caller !== this.bindingOf().caller)
       this.fault ??= new McpError(
         ErrorCode.InternalError,
         'Internal error: a guard asked before the caller was known',
       );
-    if (this.fault || this.suspension) return unheeded(this.refused());
+    if (this.fault || this.questions.size > 0) return unheeded(this.paused(this.refusal()));
+    if (this.working.size > 0) return unheeded(this.enterLater());
     this.countAnew();
     return undefined;
   }
 
+  /** A handler that did not wait for its question may be run again before it is known whether that is answered. */
+  private async enterLater(): Promise<void> {
+    await this.worked();
+    await this.enter();
+  }
+
   once<T>(key: string, work: () => T | Promise<T>): Promise<T> {
-    if (this.fault || this.isSuspended) return unheeded(this.refused());
+    if (this.fault || this.isSuspended) return unheeded(this.paused(this.refusal()));
     return this.results.get(key, work);
   }
 
-  /** How the call comes out, where that is not its handler's to say. */
-  async verdict(): Promise<RoundVerdict | undefined> {
+  /**
+   * How the call comes out, where that is not its handler's to say.
+   *
+   * @param thrown what its pipeline ended with, if it failed: a question that cannot be asked is only then indispensable
+   */
+  async verdict(thrown?: unknown): Promise<RoundVerdict | undefined> {
     await this.worked();
+    clearTimeout(this.deadline);
     if (this.fault) return { error: this.fault };
+    if (this.lacks.has(thrown)) return { error: lacking(this.missing) };
     if (this.questions.size === 0) return undefined;
     this.isSuspended = true;
     // What began before the call was suspended has its place in the state.
@@ -113,9 +127,11 @@ export class ModernRounds extends KeyedQuestions {
     return { requests: Object.fromEntries(requests) as JsonObject, state };
   }
 
-  /** Whether anything was asked that is not answered, or is wrong, or may come to be. */
+  /** Whether anything was asked that is not answered, or cannot be, or is wrong, or may come to be. */
   get isUndecided(): boolean {
-    return this.questions.size > 0 || this.working.size > 0 || this.fault !== undefined;
+    return (
+      this.questions.size > 0 || this.lacks.size > 0 || this.working.size > 0 || this.fault !== undefined
+    );
   }
 
   protected async answer(
@@ -123,7 +139,7 @@ export class ModernRounds extends KeyedQuestions {
     given: string | undefined,
     coming: Question | Promise<Question>,
   ): Promise<unknown> {
-    if (this.fault || this.isSuspended) return this.refused();
+    if (this.fault || this.isSuspended) return this.paused(this.refusal());
     const key = this.keys.take(kind, given);
     const finding = this.find(key, coming);
     this.working.add(finding);
@@ -148,19 +164,13 @@ export class ModernRounds extends KeyedQuestions {
       return { value };
     }
     const missing = missingCapabilities(this.capabilities, question.needs);
-    if (missing) throw this.lack(missing);
+    if (missing) throw this.lack(question, missing);
     this.questions.set(key, question);
     return undefined;
   }
 
-  /** Never in the same turn: a loop that goes on after each refusal would stop all else. */
-  private async refused(): Promise<never> {
-    const why = this.fault ?? new McpSuspension();
-    await new Promise<void>((resolve) => {
-      if (++this.refusals <= MAX_REFUSALS) setImmediate(resolve);
-      else this.giveUp(why);
-    });
-    throw why;
+  private refusal(): Error {
+    return this.fault ?? new McpSuspension();
   }
 
   /** A form may take some turns to be read, and so may an answer to be validated. */
@@ -170,7 +180,8 @@ export class ModernRounds extends KeyedQuestions {
 
   private async read(question: Question, answer: JsonObject, key: string): Promise<unknown> {
     try {
-      return await question.read(answer);
+      // A copy: what a handler changes in it is not what its client said, and goes into no state.
+      return await question.read(structuredClone(answer));
     } catch (thrown) {
       throw thrown instanceof AnswerFault ? this.fail(key, thrown.message) : thrown;
     }
@@ -183,7 +194,9 @@ export class ModernRounds extends KeyedQuestions {
         const close = async () => {
           await this.worked();
           this.isSuspended = true;
-          reject(new McpSuspension());
+          const why = new McpSuspension();
+          reject(why);
+          this.deadline = setTimeout(() => this.giveUp(why), MAX_END);
         };
         setImmediate(() => void close());
       }),
@@ -235,17 +248,21 @@ export class ModernRounds extends KeyedQuestions {
     return (this.fault = new McpError(ErrorCode.InvalidParams, message));
   }
 
-  /** What questions of one round need is told at once, so that a client need not find out one by one. */
-  private lack(missing: JsonObject): McpError {
+  /** A handler may do without. What all questions of a round lack is told at once. */
+  private lack(question: Question, missing: JsonObject): McpAskError {
     this.missing = withAll(this.missing, missing);
-    const error = new McpError(
-      ErrorCode.MissingClientCapability,
-      'The client lacks a capability that this request needs',
-      { requiredCapabilities: this.missing },
-    );
-    if (!this.fault || this.fault.code === error.code) this.fault = error;
+    const error = lackingError(question, missing);
+    this.lacks.add(error);
     return error;
   }
+}
+
+function lacking(requiredCapabilities: JsonObject): McpError {
+  return new McpError(
+    ErrorCode.MissingClientCapability,
+    'The client lacks a capability that this request needs',
+    { requiredCapabilities },
+  );
 }
 
 /** Capabilities of both, and what is inside of them of both. */
@@ -256,7 +273,7 @@ function withAll(some: JsonObject, more: JsonObject): JsonObject {
   return all;
 }
 
-/** Beyond it nothing is answered any more to who goes on. */
-const MAX_REFUSALS = 100;
+/** ms that the pipeline of a suspended call may take to end: its client waits for the question. */
+const MAX_END = 1_000;
 
 const INVALID_STATE = 'Invalid params: "requestState" is not a valid state of this call';

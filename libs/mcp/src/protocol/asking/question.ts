@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../json-rpc.js';
+import { McpAskError } from './ask-error.js';
 
 /** What is asked, in the words of the client's revision. */
 export interface Question {
@@ -51,4 +52,19 @@ export function actionOf(answer: JsonObject): 'accept' | 'decline' | 'cancel' {
   const { action } = answer;
   if (!ACTIONS.includes(action)) throw new AnswerFault('has no "action" of accept, decline or cancel');
   return action as 'accept' | 'decline' | 'cancel';
+}
+
+/** What a handler is thrown whose client did not declare what a question needs. */
+export function lackingError({ method }: Question, missing: JsonObject): McpAskError {
+  return new McpAskError('unsupported', `The client lacks the capability ${namesOf(missing)} (${method})`);
+}
+
+/** `elicitation.url`, and so on. */
+function namesOf(missing: JsonObject): string {
+  return Object.entries(missing)
+    .flatMap(([name, inside]) => {
+      const parts = Object.keys(inside as JsonObject);
+      return parts.length > 0 ? parts.map((part) => `${name}.${part}`) : [name];
+    })
+    .join(', ');
 }

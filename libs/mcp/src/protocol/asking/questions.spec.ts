@@ -60,22 +60,42 @@ describe('an address to open', () => {
     );
   });
 
+  it.each([
+    [' https://example.com/a \n', 'https://example.com/a'],
+    ['https://example.com/a b', 'https://example.com/a%20b'],
+    ['http:\\\\x.example', 'http://x.example/'],
+    ['https:x.example', 'https://x.example/'],
+    ['https://example.com/\u00fc', 'https://example.com/%C3%BC'],
+    ['https://example.com', 'https://example.com'],
+  ])('S-139: of %j is sent as the URI %s', (given, sent) => {
+    expect(urlQuestion('Sign in', given, '2026-07-28').params).toMatchObject({ url: sent });
+  });
+
   it.each(since('2025-11-25'))('S-141: gives in %s nothing but what the user decided', (revision) => {
     const question = urlQuestion('Sign in', 'https://example.com', revision);
     for (const content of [{ token: 'x' }, 'x', null])
       expect(question.read({ action: 'accept', content })).toEqual({ action: 'accept' });
   });
 
-  it.each(['', '/sign-in', 'example.com', 'https://', 'http://a b', '//a.example', undefined, 5, {}])(
-    'S-139: is refused where it is none: %p',
-    (url) => {
-      for (const revision of REVISIONS) {
-        const refused = () => urlQuestion('Sign in', url as string, revision);
-        expect(refused).toThrow(TypeError);
-        expect(refused).toThrow(`${JSON.stringify(url)} is no http(s) URL`);
-      }
-    },
-  );
+  it.each([
+    '',
+    '/sign-in',
+    'example.com',
+    'https://',
+    'http://a b',
+    '//a.example',
+    'https://a.example/^',
+    'ftp://a.example',
+    undefined,
+    5,
+    {},
+  ])('S-139: is refused where it is none: %p', (url) => {
+    for (const revision of REVISIONS) {
+      const refused = () => urlQuestion('Sign in', url as string, revision);
+      expect(refused).toThrow(TypeError);
+      expect(refused).toThrow(`${JSON.stringify(url)} is no http(s) URL`);
+    }
+  });
 });
 
 describe('a message', () => {

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../json-rpc.js';
+import { isUri } from '../uri.js';
 import type { McpRevision } from '../versions.js';
 import { actionOf, AnswerFault, type Question } from './question.js';
 import { assertHas, FIRST_WITH_ELICITATION, FIRST_WITH_URLS } from './revision-needs.js';
@@ -17,13 +18,14 @@ export function formParams(message: string, requestedSchema: JsonObject, revisio
 /** Asks the user to open an address. Source: Elicitation, URL Mode, 2025-11-25 on. */
 export function urlQuestion(message: string, url: string, revision: McpRevision): Question {
   assertText(message, 'elicitUrl');
-  if (typeof url !== 'string' || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+  const address = addressOf(url);
+  if (address === undefined)
     throw new TypeError(`ctx.elicitUrl(message, url): ${JSON.stringify(url)} is no http(s) URL`);
   assertHas(revision, FIRST_WITH_URLS, 'elicitation/create in url mode');
   return {
     kind: 'elicitation',
     method: 'elicitation/create',
-    params: { mode: 'url', message, url },
+    params: { mode: 'url', message, url: address },
     needs: { elicitation: { url: {} } },
     read: (answer) => ({ action: actionOf(answer) }),
   };
@@ -42,6 +44,14 @@ export function rootsQuestion(): Question {
       return roots as unknown;
     },
   };
+}
+
+/** As it is given where it is a URI; what browsers take beside that, such as a space, as the URI it stands for. */
+function addressOf(url: unknown): string | undefined {
+  if (typeof url !== 'string' || !URL.canParse(url)) return undefined;
+  const { href, protocol } = new URL(url);
+  if (protocol !== 'http:' && protocol !== 'https:') return undefined;
+  return [url, href].find((address) => isUri(address) && address.includes('://'));
 }
 
 function isRoot(value: unknown): boolean {

@@ -10,6 +10,7 @@ import type {
 import { type JsonSchema, MIRROR_KEYWORD } from '../json-schema.js';
 import { type Dialect, mentions } from '../schema-dialect.js';
 import { bounded, BRANCHING } from './evaluation-budget.js';
+import { withChoicesAtOnce } from './choice-lists.js';
 import { isMultipleOf } from './multiple-of.js';
 import { hasRepeatedItem } from '../walk/unique-items.js';
 
@@ -110,6 +111,10 @@ function equip(ajv: Ajv, template: typeof CodeTemplate): Ajv {
   for (const keyword of BRANCHING) {
     const definition = ajv.getKeyword(keyword) as CodeKeywordDefinition;
     ajv.removeKeyword(keyword).addKeyword(bounded(definition, template));
+  }
+  for (const keyword of ['enum', 'anyOf', 'oneOf']) {
+    const definition = ajv.getKeyword(keyword) as CodeKeywordDefinition;
+    ajv.removeKeyword(keyword).addKeyword(withChoicesAtOnce(definition, template));
   }
   return ajv;
 }

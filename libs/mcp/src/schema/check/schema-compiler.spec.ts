@@ -24,6 +24,32 @@ describe('compileSchema', () => {
     expect(await takes(5.000000000000001, 5)).toBe(false);
   });
 
+  it.each([
+    [
+      'anyOf',
+      {
+        anyOf: [
+          { const: 'a', title: 'A' },
+          { const: 'b', type: 'string' },
+        ],
+      },
+      ['a', 'b'],
+      ['c', 5, null],
+    ],
+    ['oneOf', { oneOf: [{ const: 'a' }, { const: 1 }, { const: null }] }, ['a', 1, 1.0, null], ['1', true]],
+    ['enum', { enum: ['a', 1, null, true] }, ['a', 1, null, true], ['b', false, '1', undefined]],
+    // Not choices alone, which is judged one by one.
+    ['oneOf twice', { oneOf: [{ const: 'a' }, { const: 'a' }, { const: 'b' }] }, ['b'], ['a', 'c']],
+    ['more than a value', { anyOf: [{ const: 'a', minLength: 2 }, { const: 'b' }] }, ['b'], ['a']],
+    ['another type', { anyOf: [{ const: 'a', type: 'number' }, { const: 'b' }] }, ['b'], ['a']],
+    ['objects', { enum: [{ a: 1 }, 'b'] }, [{ a: 1 }, 'b'], [{ a: 2 }, 'a']],
+    ['none', { anyOf: [false, { const: 'a' }] }, ['a'], ['b']],
+  ])('finds a value among choices: %s', async (_, schema, good, bad) => {
+    const check = await compileSchema(schema);
+    expect(good.map((value) => check(value))).toEqual(good.map(() => null));
+    expect(bad.filter((value) => check(value) === null)).toEqual([]);
+  });
+
   it('asserts no format and does not follow what it can not find', async () => {
     expect((await compileSchema({ format: 'email' }))('x')).toBeNull();
     await expect(compileSchema({ $ref: 'https://example.com' })).rejects.toThrow(/can't resolve reference/);

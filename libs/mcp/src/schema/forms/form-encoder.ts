@@ -15,7 +15,7 @@ export function encodeForm({ fields }: FormSchema, revision: string): JsonSchema
   return {
     type: 'object',
     properties: Object.fromEntries(
-      fields.map((field) => [field.name, isFirst ? encodeFirst(field) : encode(field)] as const),
+      fields.map((field) => [field.name, isFirst ? encodeFirst(field, revision) : encode(field)] as const),
     ),
     ...(required.length > 0 ? { required } : {}),
   };
@@ -35,12 +35,12 @@ function encode(field: FormField): JsonSchema {
   return { type: 'array', ...members, items };
 }
 
-function encodeFirst(field: FormField): JsonSchema {
+function encodeFirst(field: FormField, revision: string): JsonSchema {
   if (field.kind === 'choices') {
     throw new UnusableFormException(
       'the form',
       field.name,
-      `a client of ${FIRST_FORMS} has no field for several choices; ask with one boolean for each, or with a single choice`,
+      `a client of ${revision} has no field for several choices; ask with one boolean for each, or with a single choice`,
     );
   }
   const { default: value, ...rest } = encode({ ...field, ...('choices' in field ? { choices: [] } : {}) });

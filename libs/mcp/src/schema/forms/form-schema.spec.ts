@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { IsBoolean, IsEmail, IsIn, IsInt, IsOptional, IsString, Max, MaxLength, Min } from 'class-validator';
+import { McpProperty } from '../../decorators/property.decorator.js';
 import { argumentsContract } from '../contract.factory.js';
 import { encodeForm } from './form-encoder.js';
 import { type FormField, formSchema } from './form-schema.js';
@@ -67,8 +68,8 @@ describe('formSchema', () => {
   });
 
   it.each<[JsonSchema, RegExp]>([
-    [{ type: 'object' }, /^the form\.a: a form has no fields inside a field; move/],
-    [{ $ref: '#/$defs/x' }, /inside a field/],
+    [{ type: 'object' }, /^the field "a" of the form: a form has no fields inside a field; move/],
+    [{ $ref: '#/$defs/x' }, /its reference leads nowhere in this form/],
     [{ type: 'array', items: { type: 'object' } }, /choice among given texts; list them with @IsIn/],
     [{ type: 'array', items: { type: 'string' } }, /choice among given texts/],
     [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, /never null; make the property optional/],
@@ -112,7 +113,7 @@ describe('formSchema', () => {
     [{ type: 'array', items: { enum: ['a'] }, default: ['a', 'c'] }],
   ])('refuses the default of %j by its name', (property) => {
     expect(() => form({ a: property })).toThrow(
-      /^the form\.a: the default "c" is none of the choices; list it, or leave it out/,
+      /^the field "a" of the form: the default "c" is none of the choices; list it, or leave it out/,
     );
   });
 
@@ -129,7 +130,7 @@ describe('formSchema', () => {
     ['pin', { writeOnly: true }],
   ])('S-138: refuses a text of the name %s and %j, as secrets go to an address', (name, more) => {
     expect(() => form({ [name]: { type: 'string', ...more } })).toThrow(
-      `the form.${name}: a secret must not pass through the client; ask for it at an address of yours by ctx.elicitUrl()`,
+      `the field "${name}" of the form: a secret must not pass through the client; ask for it at an address of yours by ctx.elicitUrl()`,
     );
   });
 
@@ -144,8 +145,37 @@ describe('formSchema', () => {
     expect(form({ [name]: property }).fields).toHaveLength(1);
   });
 
+  it('follows the references of a field, and refuses one without end', () => {
+    const $defs = {
+      name: { $ref: '#/$defs/text', title: 'Name' },
+      text: { type: 'string', maxLength: 5 },
+      odd: { $ref: '#/$defs/odd' },
+    };
+    const of = (name: string) =>
+      formSchema({ type: 'object', $defs, properties: { a: { $ref: `#/$defs/${name}` } } }).fields;
+    expect(of('name')).toEqual([{ name: 'a', required: false, kind: 'text', title: 'Name', maxLength: 5 }]);
+    expect(() => of('odd')).toThrow('its reference leads nowhere in this form');
+  });
+
+  it.each<[string, JsonSchema, string]>([
+    [
+      'a required field that is none',
+      { required: ['a', 'b'] },
+      'the field "b" of the form: it is required, but',
+    ],
+    ...['allOf', 'anyOf', 'oneOf', 'if', 'not', 'dependentSchemas', '$ref'].map(
+      (keyword): [string, JsonSchema, string] => [
+        keyword,
+        { [keyword]: [] },
+        `the form: a form is a list of fields and nothing beside it; leave out "${keyword}"`,
+      ],
+    ),
+  ])('L3: refuses %s, as nobody could answer what is not shown', (_, more, why) => {
+    expect(() => formSchema({ type: 'object', properties: { a: { type: 'string' } }, ...more })).toThrow(why);
+  });
+
   it('refuses a boolean schema, no fields and no object', async () => {
-    expect(() => form({ a: true })).toThrow(/^the form\.a: a field needs a type/);
+    expect(() => form({ a: true })).toThrow(/^the field "a" of the form: a field needs a type/);
     expect(() => form({})).toThrow(/^the form: a form needs at least one field/);
     expect(() => formSchema({ type: 'string' })).toThrow(/^the form: a form is an object/);
     class EmptyDto {}
@@ -155,6 +185,30 @@ describe('formSchema', () => {
 });
 
 describe('encodeForm', () => {
+  it('writes titles that a DTO gives its choices as each revision has them', async () => {
+    class SizeDto {
+      @IsIn(['s', 'm'])
+      @McpProperty({ enumTitles: { s: 'Small', m: 'Medium' } })
+      size: string;
+    }
+    const read = formSchema(await argumentsContract(SizeDto));
+    const sizeIn = (revision: string) =>
+      (encodeForm(read, revision).properties as Record<string, unknown>)['size'];
+    for (const revision of ['2025-11-25', '2026-07-28'])
+      expect(sizeIn(revision)).toEqual({
+        type: 'string',
+        oneOf: [
+          { const: 's', title: 'Small' },
+          { const: 'm', title: 'Medium' },
+        ],
+      });
+    expect(sizeIn('2025-06-18')).toEqual({
+      type: 'string',
+      enum: ['s', 'm'],
+      enumNames: ['Small', 'Medium'],
+    });
+  });
+
   it('writes the forms of today', () => {
     expect(encodeForm(EVERY_KIND, '2025-11-25')).toEqual({
       type: 'object',
@@ -206,7 +260,7 @@ describe('encodeForm', () => {
       titled: { type: 'string', enum: ['a', 'b'], enumNames: ['A', 'b'] },
     });
     expect(() => encodeForm(LISTS, '2025-06-18')).toThrow(
-      /^the form\.plain: a client of 2025-06-18 has no field for several choices/,
+      /^the field "plain" of the form: a client of 2025-06-18 has no field for several choices/,
     );
   });
 

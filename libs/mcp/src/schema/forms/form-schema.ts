@@ -2,6 +2,7 @@ import type { ArgumentsContract } from '../arguments.contract.js';
 import { choicesOf, type FormChoice } from './form-choices.js';
 import { isJsonObject, type JsonSchema } from '../json-schema.js';
 import { UnusableSchemaException } from '../unusable-schema.exception.js';
+import { resolveReference } from '../walk/schema-positions.js';
 import { asksForSecret } from './secret-fields.js';
 
 /** A form that can be put to a user: fields side by side, none inside another. */
@@ -10,7 +11,9 @@ export interface FormSchema {
 }
 
 /** One field of a form. */
-export type FormField = FieldText & (TextField | NumberField | YesNoField | ChoiceField | ChoicesField);
+export type FormField = FieldText & FieldKind;
+
+type FieldKind = TextField | NumberField | YesNoField | ChoiceField | ChoicesField;
 
 interface FieldText {
   readonly name: string;
@@ -58,9 +61,20 @@ interface ChoicesField {
 /** A schema that can't be shown as a form. The message says which property, and what to write. */
 export class UnusableFormException extends UnusableSchemaException {
   constructor(owner: string, property: string | undefined, problem: string) {
-    super(`${owner}${property === undefined ? '' : `.${property}`}: ${problem}`);
+    super(`${placeOf(owner, property)}: ${problem}`);
   }
 }
+
+/** Stands for a schema without a class. */
+const UNNAMED = 'the form';
+
+function placeOf(owner: string, property: string | undefined): string {
+  if (property === undefined) return owner;
+  return owner === UNNAMED ? `the field "${property}" of ${UNNAMED}` : `${owner}.${property}`;
+}
+
+/** Keywords that may ask for more than the fields that are shown. */
+const BESIDE_FIELDS = ['allOf', 'anyOf', 'oneOf', 'if', 'not', 'dependentSchemas', '$ref'];
 
 const FORMATS = ['email', 'uri', 'date', 'date-time'];
 
@@ -70,8 +84,8 @@ const FORMATS = ['email', 'uri', 'date', 'date-time'];
  */
 export function formSchema(source: ArgumentsContract | JsonSchema): FormSchema {
   const { schema, owner } = isContract(source)
-    ? { schema: source.schema, owner: source.dto?.name || 'the form' }
-    : { schema: source, owner: 'the form' };
+    ? { schema: source.schema, owner: source.dto?.name || UNNAMED }
+    : { schema: source, owner: UNNAMED };
   const properties = Object.entries(isJsonObject(schema.properties) ? schema.properties : {});
   if (schema.type !== 'object')
     throw new UnusableFormException(owner, undefined, 'a form is an object; write "type": "object"');
@@ -79,14 +93,60 @@ export function formSchema(source: ArgumentsContract | JsonSchema): FormSchema {
     throw new UnusableFormException(owner, undefined, 'a form needs at least one field; declare a property');
   }
   const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  assertOnlyFields(schema, required, owner);
   return {
-    fields: properties.map(([name, property]) => ({
-      name,
-      required: required.includes(name),
-      ...pick(property, { title: 'string', description: 'string' }),
-      ...readField(name, property, (problem) => new UnusableFormException(owner, name, problem)),
-    })),
+    fields: properties.map(([name, given]) => {
+      const property = resolved(given, schema);
+      const refuse = (problem: string) => new UnusableFormException(owner, name, problem);
+      const texts = pick(property, { title: 'string', description: 'string' });
+      const field = readField(name, property, refuse);
+      return {
+        name,
+        required: required.includes(name),
+        ...texts,
+        ...(isDto(source) ? retitled(field) : field),
+      };
+    }),
   };
+}
+
+function isDto(source: ArgumentsContract | JsonSchema): boolean {
+  return isContract(source) && source.dto !== undefined;
+}
+
+/** A user who is shown only some of what is asked could never answer. */
+function assertOnlyFields(schema: JsonSchema, required: readonly unknown[], owner: string): void {
+  const beside = BESIDE_FIELDS.find((keyword) => keyword in schema);
+  if (beside !== undefined)
+    throw new UnusableFormException(
+      owner,
+      undefined,
+      `a form is a list of fields and nothing beside it; leave out "${beside}" and write all fields under "properties"`,
+    );
+  const fields = isJsonObject(schema.properties) ? schema.properties : {};
+  const hidden = required.find((name) => !Object.hasOwn(fields, String(name)));
+  if (hidden !== undefined)
+    throw new UnusableFormException(owner, String(hidden), 'it is required, but is no field; declare it');
+}
+
+/** What a local reference of a field leads to, with what stands beside it. */
+function resolved(property: unknown, root: JsonSchema): unknown {
+  let found = property;
+  for (let depth = 0; depth < MAX_REFERENCES && isJsonObject(found) && '$ref' in found; depth++) {
+    const { $ref, ...beside } = found;
+    const target = resolveReference(root, $ref);
+    if (!target) return found;
+    found = { ...target, ...beside };
+  }
+  return found;
+}
+
+const MAX_REFERENCES = 10;
+
+/** Names of choices that a DTO gives are titles: only where a schema was written with `enumNames` they stay so. */
+function retitled(field: FieldKind): FieldKind {
+  if (!('choices' in field)) return field;
+  return { ...field, choices: field.choices.map(({ isNamed: _, ...choice }) => choice) };
 }
 
 type Refuse = (problem: string) => UnusableFormException;
@@ -95,11 +155,7 @@ function isContract(source: ArgumentsContract | JsonSchema): source is Arguments
   return typeof source.checkRaw === 'function';
 }
 
-function readField(
-  name: string,
-  property: unknown,
-  refuse: Refuse,
-): TextField | NumberField | YesNoField | ChoiceField | ChoicesField {
+function readField(name: string, property: unknown, refuse: Refuse): FieldKind {
   if (!isJsonObject(property)) throw refuse('a field needs a type; declare a text, a number or a boolean');
   const choices = choicesOf(property);
   if (choices) {
@@ -200,7 +256,8 @@ function mendOf({ type, anyOf, oneOf, $ref }: JsonSchema): string {
     (Array.isArray(type) && type.includes('null')) ||
     branches.some((branch) => isJsonObject(branch) && branch.type === 'null');
   if (isNullable) return 'a field of a form is never null; make the property optional instead';
-  if (type === 'object' || $ref !== undefined) {
+  if ($ref !== undefined) return 'its reference leads nowhere in this form; write what it stands for here';
+  if (type === 'object') {
     return 'a form has no fields inside a field; move the nested properties up, or ask for them in a question of their own';
   }
   return 'a field of a form has one type; declare a text, a number, a boolean or a choice of texts';
