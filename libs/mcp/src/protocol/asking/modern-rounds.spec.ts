@@ -537,6 +537,12 @@ describe('a suspended call', () => {
       void decided.enter();
       await expect(tell(decided, 'A')).rejects.toThrow(McpSuspension);
       await decided.verdict();
+      const unheeded = open();
+      void unheeded.enter();
+      void tell(unheeded, 'A');
+      await unheeded.verdict();
+      await nextTurn();
+      await nextTurn();
       expect(jest.getTimerCount()).toBe(0);
     } finally {
       jest.useRealTimers();

@@ -50,6 +50,8 @@ export class ModernRounds extends KeyedQuestions {
   private binding: StateBinding | undefined;
   private suspension: Promise<never> | undefined;
   private deadline: NodeJS.Timeout | undefined;
+  /** Whether the pipeline has come to its end. */
+  private isDecided = false;
   isSuspended = false;
   private fault: McpError | undefined;
   /** Capabilities that the questions so far need and the client did not declare. */
@@ -105,8 +107,9 @@ export class ModernRounds extends KeyedQuestions {
    * @param thrown what its pipeline ended with, if it failed: a question that cannot be asked is only then indispensable
    */
   async verdict(thrown?: unknown): Promise<RoundVerdict | undefined> {
-    await this.worked();
+    this.isDecided = true;
     clearTimeout(this.deadline);
+    await this.worked();
     if (this.fault) return { error: this.fault };
     if (this.lacks.has(thrown)) return { error: lacking(this.missing) };
     if (this.questions.size === 0) return undefined;
@@ -196,7 +199,7 @@ export class ModernRounds extends KeyedQuestions {
           this.isSuspended = true;
           const why = new McpSuspension();
           reject(why);
-          this.deadline = setTimeout(() => this.giveUp(why), MAX_END);
+          if (!this.isDecided) this.deadline = setTimeout(() => this.giveUp(why), MAX_END);
         };
         setImmediate(() => void close());
       }),
