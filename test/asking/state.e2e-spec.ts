@@ -3,6 +3,7 @@ import { ADAPTERS, startApp, type AdapterName, type RunningApp } from '../suppor
 import { accept } from '../support/scripted-client.js';
 import { Traffic } from '../support/traffic.js';
 import { CAPABILITIES_KEY, modern, textOf, type Json, type Reply } from '../support/wire.js';
+import { CapturedLog } from '../nest/captured-log.js';
 import { vault, vaultModule } from './vault.app.js';
 
 const traffic = new Traffic();
@@ -78,6 +79,18 @@ beforeEach(() => {
   vault.runs.length = 0;
   vault.members = new Set(['ann']);
   vault.price = 10;
+});
+
+it.each([
+  [{}, 0],
+  [{ legacy: 'stateless' as const }, 1],
+  [{ legacy: 'off' as const }, 1],
+  [{ legacy: 'stateless' as const, stateKeys: [KEY] }, 0],
+])('a server with %j hints %i times that several processes need the same keys', async (options, hints) => {
+  const logger = new CapturedLog();
+  const app = await startApp(vaultModule(options), { adapter: 'express', logger });
+  await app.close();
+  expect(logger.with('give all processes the same stateKeys')).toHaveLength(hints);
 });
 
 describe.each(ADAPTERS)('the state of a call that asks, on %s', (adapter) => {

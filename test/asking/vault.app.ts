@@ -107,7 +107,7 @@ function callerOf(request: unknown) {
   return id ? { id } : undefined;
 }
 
-export function vaultModule(options: Pick<McpModuleOptions, 'stateKeys' | 'limits'> = {}): Type {
+export function vaultModule(options: Pick<McpModuleOptions, 'stateKeys' | 'limits' | 'legacy'> = {}): Type {
   @Module({
     imports: [McpModule.forRoot({ name: 'vault', version: '1.0.0', caller: callerOf, ...options })],
     providers: [VaultTools, MembersOnly],

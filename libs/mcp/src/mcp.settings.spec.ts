@@ -177,6 +177,7 @@ describe('a refusal', () => {
     [{ limits: { stateTime: 2 ** 31 } }, 'limits.stateTime', COUNT],
     [{ limits: { askTime: -1 } }, 'limits.askTime', COUNT],
     [{ stateKeys: 'x'.repeat(32) }, 'stateKeys', 'must be a list, also of one'],
+    [{ stateKeys: [] }, 'stateKeys', 'has no key: give one, or leave the option out'],
     [
       { limits: { bodySize: 5 } },
       'limits.bodySize',

@@ -181,6 +181,8 @@ const MIN_KEY = 32;
 
 function stateKeys(given: readonly (string | Uint8Array)[] | undefined): readonly (string | Uint8Array)[] {
   const keys = listOf('stateKeys', given);
+  if (given?.length === 0)
+    throw new InvalidOptionException('stateKeys', 'has no key: give one, or leave the option out');
   for (const key of keys) {
     const isKey = typeof key === 'string' || key instanceof Uint8Array;
     if (!isKey || Buffer.byteLength(key) < MIN_KEY)

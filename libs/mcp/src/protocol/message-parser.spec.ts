@@ -184,8 +184,8 @@ describe('shapes', () => {
     ['{"jsonrpc":"2.0","id":1,"method":"a","params":"x"}', '1', '"params" must be an object'],
     ['{"jsonrpc":"2.0","method":"a","params":[1]}', undefined, '"params" must be an object'],
     ['{"jsonrpc":"2.0","result":{}}', undefined, '"method" is missing'],
-    ['{"jsonrpc":"2.0","id":1,"result":5}', '1', '"method" is missing'],
-    ['{"jsonrpc":"2.0","id":1,"result":{},"error":{}}', '1', '"method" is missing'],
+    ['{"jsonrpc":"2.0","error":5}', undefined, '"method" is missing'],
+    ['{"jsonrpc":"2.0","error":{},"result":{}}', undefined, '"method" is missing'],
     ['[]', undefined, 'the batch is empty'],
     ['5', undefined, 'a message is an object'],
     ['"x"', undefined, 'a message is an object'],
@@ -211,6 +211,16 @@ describe('shapes', () => {
       id: undefined,
     });
   });
+
+  it.each(['"result":5', '"result":null', '"error":"no"', '"result":{},"error":{}'])(
+    'takes %s for what answers a request, however wrong',
+    (outcome) => {
+      expect(parse(`{"jsonrpc":"2.0","id":1,${outcome}}`)).toMatchObject({
+        kind: 'response',
+        id: { text: '1' },
+      });
+    },
+  );
 
   it('lets unknown members pass', () => {
     expect(parse('{"jsonrpc":"2.0","id":1,"method":"a","extra":[1]}').kind).toBe('request');

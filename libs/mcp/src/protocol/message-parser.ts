@@ -92,15 +92,15 @@ function classify(value: JsonObject, id: RequestId | undefined, text: string): P
     : { kind: 'notification', method, params, source };
 }
 
+/** What answers a request of ours, rightly or not: whoever waits for it is told. An error may be of no request. */
 function classifyResponse(
   value: JsonObject,
   id: RequestId | undefined,
   source: { text: string; value: JsonObject },
 ): ParsedMessage | undefined {
-  const hasResult = isObject(value['result']);
-  const hasError = isObject(value['error']);
-  if (hasResult === hasError || (hasResult && !id)) return undefined;
-  return { kind: 'response', id, source };
+  const isOfRequest = id !== undefined && (Object.hasOwn(value, 'result') || Object.hasOwn(value, 'error'));
+  const isOfNone = !id && isObject(value['error']) && !Object.hasOwn(value, 'result');
+  return isOfRequest || isOfNone ? { kind: 'response', id, source } : undefined;
 }
 
 function faultText(fault: ScanFault, limits: ScanLimits): string {

@@ -76,8 +76,8 @@ export class McpServer implements OnApplicationBootstrap, OnModuleDestroy {
     await this.registry.start(this.handlers, (change) => feed.announce(change));
     await feed.open();
     this.registryOfSessions = await this.openSessions(feed, bus);
-    const { bus: ownBus, sessionStore, stateKeys } = this.settings;
-    if (stateKeys.length === 0 && (ownBus || sessionStore))
+    const { bus: ownBus, sessionStore, stateKeys, legacy } = this.settings;
+    if (stateKeys.length === 0 && (ownBus || sessionStore || legacy !== 'sessions'))
       this.logger.log(
         'Calls of 2026-07-28 that ask their client can only go on in the process where they began: give all processes the same stateKeys',
       );

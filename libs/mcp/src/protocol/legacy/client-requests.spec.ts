@@ -139,6 +139,25 @@ describe('a request to a client', () => {
     expect(left()).toEqual([0, 0, 0]);
   });
 
+  it.each([
+    '"result":5',
+    '"result":null',
+    '"result":[]',
+    '"error":null',
+    '"error":"no"',
+    '"result":{},"error":{}',
+  ])('S-144: is told at once that %s is no answer', async (outcome) => {
+    const { ask, requests, idAt, left } = setUp();
+    const asked = ask();
+    expect(requests.answer(answerOf(idAt(), outcome))).toBe(true);
+    const { fault, message } = await errorOf(asked);
+    expect([fault, message, left()]).toEqual([
+      'invalid',
+      `The client's answer to roots/list must have a "result" or an "error" that is an object`,
+      [0, 0, 0],
+    ]);
+  });
+
   it('S-144: takes an error without a usable code or message for an error all the same', async () => {
     const { ask, requests, idAt } = setUp();
     const asked = [ask(), ask()];

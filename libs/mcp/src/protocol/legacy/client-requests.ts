@@ -103,8 +103,9 @@ export class ClientRequests {
     if (!waiting) return false;
     waiting.release();
     const { result, error } = source.value;
-    if (isObject(result)) waiting.resolve(result);
-    else waiting.reject(refused(waiting.method, error));
+    if (isObject(result) && error === undefined) waiting.resolve(result);
+    else if (isObject(error) && result === undefined) waiting.reject(refused(waiting.method, error));
+    else waiting.reject(malformed(waiting.method));
     return true;
   }
 
@@ -156,8 +157,14 @@ function deliver(send: AskOptions['send'], message: string, failed: (cause: unkn
   }
 }
 
-function refused(method: string, error: unknown): McpAskError {
-  const { code, message, data } = isObject(error) ? error : ({} as JsonObject);
+function malformed(method: string): McpAskError {
+  return new McpAskError(
+    'invalid',
+    `The client's answer to ${method} must have a "result" or an "error" that is an object`,
+  );
+}
+
+function refused(method: string, { code, message, data }: JsonObject): McpAskError {
   const answer = {
     code: Number.isSafeInteger(code) ? (code as number) : ErrorCode.InternalError,
     message: typeof message === 'string' ? message : '',

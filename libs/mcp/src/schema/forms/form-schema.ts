@@ -124,9 +124,9 @@ function assertOnlyFields(schema: JsonSchema, required: readonly unknown[], owne
       `a form is a list of fields and nothing beside it; leave out "${beside}" and write all fields under "properties"`,
     );
   const fields = isJsonObject(schema.properties) ? schema.properties : {};
-  const hidden = required.find((name) => !Object.hasOwn(fields, String(name)));
-  if (hidden !== undefined)
-    throw new UnusableFormException(owner, String(hidden), 'it is required, but is no field; declare it');
+  const hidden = required.find((name) => typeof name === 'string' && !Object.hasOwn(fields, name));
+  if (typeof hidden === 'string')
+    throw new UnusableFormException(owner, hidden, 'it is required, but is no field; declare it');
 }
 
 /** What a local reference of a field leads to, with what stands beside it. */
@@ -146,7 +146,10 @@ const MAX_REFERENCES = 10;
 /** Names of choices that a DTO gives are titles: only where a schema was written with `enumNames` they stay so. */
 function retitled(field: FieldKind): FieldKind {
   if (!('choices' in field)) return field;
-  return { ...field, choices: field.choices.map(({ isNamed: _, ...choice }) => choice) };
+  return {
+    ...field,
+    choices: field.choices.map(({ value, title }) => (title === undefined ? { value } : { value, title })),
+  };
 }
 
 type Refuse = (problem: string) => UnusableFormException;
