@@ -18,6 +18,7 @@ import { ResourcesModule } from './examples/resources.js';
 import { pageOf } from './pages.js';
 import { ExportsModule, SharedModule, StatelessModule } from './examples/sessions.js';
 import { testASession, testATool } from './examples/testing.js';
+import { testAQuestion } from './examples/testing-questions.js';
 import { DOT } from './examples/tickets.js';
 import { TcpTransport, TransportsModule } from './examples/transports.js';
 
@@ -403,7 +404,33 @@ describe('docs/asking.md', () => {
     expect([textOf(ordered.result), app.get(Orders).reserved]).toEqual(['Ordered 1', 1]);
     const declined = await call('deleteTicket', { ...state, inputResponses: { why: { action: 'decline' } } });
     expect(textOf(declined.result)).toBe('Nothing was deleted');
+
+    const { inputRequests } = (await call('book', { arguments: {} })).result;
+    expect(inputRequests).toMatchObject({
+      'elicitation-1': {
+        params: {
+          requestedSchema: {
+            properties: {
+              email: { type: 'string', format: 'email' },
+              bags: { type: 'integer', minimum: 1, maximum: 9, default: 1 },
+              seat: {
+                oneOf: [
+                  { const: 'a', title: 'Aisle' },
+                  { const: 'w', title: 'Window' },
+                ],
+              },
+              meals: { type: 'array', items: { enum: ['vegan', 'halal', 'kosher'] } },
+            },
+            required: ['email', 'seat'],
+          },
+        },
+      },
+    });
+    const workspace = await call('workspace', { arguments: {} });
+    expect(textOf(workspace.result)).toContain('file:///default');
   });
+
+  it('tests a tool that asks', () => expect(testAQuestion()).resolves.toBeUndefined());
 });
 
 describe('docs/sessions.md', () => {

@@ -1,6 +1,6 @@
 import { Injectable, Module } from '@nestjs/common';
-import { IsBoolean, IsString, Length } from 'class-validator';
-import { McpContext, McpModule, McpTool } from 'nest-mcp';
+import { IsBoolean, IsEmail, IsIn, IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
+import { McpAskError, McpContext, McpModule, McpProperty, McpTool } from 'nest-mcp';
 
 process.env['MCP_STATE_KEY'] ??= 'a secret of thirty-two bytes or more';
 
@@ -16,6 +16,24 @@ class ReasonDto {
 
 class ConfirmDto {
   @IsBoolean() confirmed: boolean;
+}
+
+class BookingDto {
+  @IsEmail()
+  email: string;
+
+  @IsInt()
+  @Min(1)
+  @Max(9)
+  bags: number = 1; // a default
+
+  @IsIn(['a', 'w'])
+  @McpProperty({ enumTitles: { a: 'Aisle', w: 'Window' } })
+  seat: string;
+
+  @IsOptional()
+  @IsIn(['vegan', 'halal', 'kosher'], { each: true })
+  meals?: string[]; // several of them
 }
 
 @Injectable()
@@ -65,10 +83,29 @@ export class TicketTools {
   }
 }
 
+@Injectable()
+export class BookingTools {
+  @McpTool()
+  async book(ctx: McpContext) {
+    const answer = await ctx.elicit('Your seat, please', BookingDto);
+    return answer.action === 'accept' ? `${answer.content.seat} for ${answer.content.email}` : 'Not booked';
+  }
+
+  @McpTool()
+  async workspace(ctx: McpContext) {
+    try {
+      return (await ctx.roots()).map(({ uri }) => uri);
+    } catch (error) {
+      if (!McpAskError.is(error) || error.fault !== 'unsupported') throw error;
+      return ['file:///default']; // this client cannot say
+    }
+  }
+}
+
 @Module({
   imports: [
     McpModule.forRoot({ name: 'helpdesk', version: '1.0.0', stateKeys: [process.env.MCP_STATE_KEY!] }),
   ],
-  providers: [TicketTools, Tickets, Orders],
+  providers: [TicketTools, BookingTools, Tickets, Orders],
 })
 export class AskingModule {}
