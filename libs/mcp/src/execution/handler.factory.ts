@@ -69,9 +69,7 @@ export class HandlerFactory implements HandlerActivator {
       try {
         const args = [origin.request, facade, next, raw, context, admission];
         const bounds = { call: context, resultSize };
-        const running = runFiltered(await acquire(origin.request), args, bounds);
-        const stuck = context.questions.whenStuck();
-        const { value, failure } = await (stuck ? Promise.race([running, stuck]) : running);
+        const { value, failure } = await runFiltered(await acquire(origin.request), args, bounds);
         // Whatever a handler, an interceptor or a filter made of it: a call that asked is not over.
         const undecided = context.questions.verdict();
         if (undecided) await interrupted(undecided);

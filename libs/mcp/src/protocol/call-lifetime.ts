@@ -1,11 +1,12 @@
 /** Why a call ended before its handler did. */
-export type EndReason = 'cancelled' | 'disconnected' | 'timeout' | 'shutdown';
+export type EndReason = 'cancelled' | 'disconnected' | 'timeout' | 'shutdown' | 'stuck';
 
 const REASON_TEXT: Record<EndReason, string> = {
   cancelled: 'The client cancelled the call',
   disconnected: 'The client closed the connection',
   timeout: 'The call ran into its time limit',
   shutdown: 'The server is shutting down',
+  stuck: 'The call waits for its client, or asks in vain without end',
 };
 
 /**

@@ -89,9 +89,9 @@ export class CallRunner {
       const running = handler.invoke(raw, context, origin);
       const end = await this.inFlight.follow(request.id, lifetime, channel, timeLimit, running);
       const overdue =
-        'ended' in end && end.ended === 'timeout' ? await context.questions.overdueVerdict() : undefined;
+        'ended' in end && isOverdue(end.ended) ? await context.questions.overdueVerdict() : undefined;
       if (overdue) throw new CallInterrupted(overdue);
-      const why = 'ended' in end ? whyEnded(end.ended, request.method, timeLimit) : undefined;
+      const why = 'ended' in end ? whyEnded(end.ended, request.method, timeLimit, context) : undefined;
       if ('ended' in end && why === undefined) {
         entry?.close(context, end.ended);
         return undefined;
@@ -128,8 +128,19 @@ export class CallRunner {
   }
 }
 
+/** Whether the server itself ended the call, and not whoever waits for it. */
+function isOverdue(ended: EndReason): boolean {
+  return ended === 'timeout' || ended === 'stuck';
+}
+
 /** What the client reads of a call that ended before its handler; nothing where nobody waits any more. */
-function whyEnded(ended: EndReason, method: string, timeLimit: number): string | undefined {
+function whyEnded(
+  ended: EndReason,
+  method: string,
+  timeLimit: number,
+  { questions }: McpContext,
+): string | undefined {
+  if (ended === 'stuck') return questions.whyGivenUp?.message;
   if (ended === 'timeout') return `The ${kindOf(method)} did not finish within ${timeLimit} ms`;
   return ended === 'shutdown' ? 'The server is shutting down' : undefined;
 }

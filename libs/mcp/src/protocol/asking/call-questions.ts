@@ -127,7 +127,7 @@ export abstract class KeyedQuestions implements CallQuestions {
   private pauses = 0;
 
   /** @param giveUp told when a handler goes on and on asking what is refused; it gets no further */
-  constructor(protected readonly giveUp: (why: Error) => void) {}
+  constructor(private readonly giveUp: (why: Error) => void) {}
 
   abstract readonly isSuspended: boolean;
   abstract open(): void;
@@ -152,9 +152,15 @@ export abstract class KeyedQuestions implements CallQuestions {
   protected async paused(why: Error): Promise<never> {
     await new Promise<void>((resolve) => {
       if (++this.pauses <= MAX_PAUSES) setImmediate(resolve);
-      else this.giveUp(why);
+      else void this.letGo(why);
     });
     throw why;
+  }
+
+  /** Ends the call, with what was begun to be done once. */
+  protected async letGo(why: Error): Promise<void> {
+    await this.results.settled();
+    this.giveUp(why);
   }
 
   /** The first are told in their own turn, before a question beside them suspends the call. */

@@ -9,7 +9,7 @@ import type { Question } from './question.js';
 /** What one call asks: made ready with its first question, or where its client comes back with answers. */
 export class ContextQuestions {
   private asked: CallQuestions | undefined;
-  private giveUp: ((why: Error) => void) | undefined;
+  private givenUp: Error | undefined;
   /** Whether the handler runs, and not only what stands before it. */
   private hasBegun = false;
 
@@ -51,10 +51,9 @@ export class ContextQuestions {
     return this.asked || goesOn ? this.open().enter() : undefined;
   }
 
-  /** Rejects where the call waits for its client and whoever runs its handler does not let go of it. */
-  whenStuck(): Promise<never> | undefined {
-    if (!this.asking) return undefined;
-    return unheeded(new Promise((_, reject) => (this.giveUp = reject)));
+  /** Why the call was ended although its handler goes on: it waits for its client, or asks in vain without end. */
+  get whyGivenUp(): Error | undefined {
+    return this.givenUp;
   }
 
   /**
@@ -105,7 +104,10 @@ export class ContextQuestions {
       name,
       params,
       callerId: this.callerId,
-      giveUp: (why) => this.giveUp?.(why),
+      giveUp: (why) => {
+        this.givenUp = why;
+        this.lifetime.end('stuck');
+      },
     });
     this.asked = asked;
     asked.open();

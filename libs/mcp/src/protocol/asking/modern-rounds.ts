@@ -199,7 +199,7 @@ export class ModernRounds extends KeyedQuestions {
           this.isSuspended = true;
           const why = new McpSuspension();
           reject(why);
-          if (!this.isDecided) this.deadline = setTimeout(() => this.giveUp(why), MAX_END);
+          if (!this.isDecided) this.deadline = setTimeout(() => void this.letGo(why), MAX_END);
         };
         setImmediate(() => void close());
       }),
