@@ -160,6 +160,25 @@ describe.each(ADAPTERS)('what the server asks a client of a session on %s', (ada
     await end(call);
   });
 
+  it('S-144: who asked is told at once of an answer that is none, alone or in a batch', async () => {
+    const session = await openSession(running.mcp, '2025-03-26');
+    const call = await start(session);
+    for (const [round, outcome] of [{ result: null }, { error: 'no' }, { result: {}, error: {} }].entries())
+      for (const isBatch of [false, true]) {
+        const asked = ask(call.context);
+        const { id } = await requestOn(await call.stream, 2 * round + Number(isBatch) + 1);
+        const answer = { jsonrpc: '2.0', id, ...outcome };
+        const { status, text } = await send(session, isBatch ? [answer] : answer);
+        expect([status, text.includes('-32600'), text.includes(String(id))]).toEqual([
+          isBatch ? 200 : 400,
+          true,
+          true,
+        ]);
+        expect(await asked.outcome).toBe('invalid');
+      }
+    await end(call);
+  });
+
   it('S-179: an answer counts once, with that very id, from that session and its own caller alone', async () => {
     const ann = { 'x-user': 'ann' };
     const session = await openSession(running.mcp, '2025-11-25', ann);
@@ -425,6 +444,22 @@ describe.each([
       expect(wire.messages).toHaveLength(3);
     },
   );
+
+  it('S-144: who asked is told at once of an answer that is none, and the client is answered nothing', async () => {
+    await handshake('2025-11-25');
+    const context = await start('call');
+    for (const [round, outcome] of [{ result: null }, { error: 'no' }, { result: {}, error: {} }].entries()) {
+      const asked = ask(context);
+      const { id } = await asking(round + 1);
+      wire.send({ jsonrpc: '2.0', id, ...outcome });
+      expect(await asked.outcome).toBe('invalid');
+    }
+    wire.held.of('call').release();
+    await wire.next(({ id }) => id === 'call');
+    await wire.end();
+    judge('2025-11-25');
+    expect(wire.messages).toHaveLength(5);
+  });
 
   it('S-124: is cancelled when it is not answered in time, and when its call is cancelled', async () => {
     await handshake('2025-11-25');

@@ -42,6 +42,8 @@ export interface RejectedMessage {
   readonly kind: 'rejected';
   readonly id: RequestId | undefined;
   readonly error: RpcError;
+  /** Where it is an answer to a request of ours, though a wrong one: whoever waits for it is to be told. */
+  readonly answer?: ResponseMessage;
 }
 
 /** The text of a message and the value it parsed to. */

@@ -213,11 +213,16 @@ describe('shapes', () => {
   });
 
   it.each(['"result":5', '"result":null', '"error":"no"', '"result":{},"error":{}'])(
-    'takes %s for what answers a request, however wrong',
+    'refuses %s, and knows it for a wrong answer to a request',
     (outcome) => {
       expect(parse(`{"jsonrpc":"2.0","id":1,${outcome}}`)).toMatchObject({
-        kind: 'response',
+        kind: 'rejected',
         id: { text: '1' },
+        error: {
+          code: -32600,
+          message: 'Invalid request: an answer has either a "result" or an "error", which is an object',
+        },
+        answer: { kind: 'response', id: { text: '1' } },
       });
     },
   );

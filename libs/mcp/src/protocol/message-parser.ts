@@ -81,8 +81,7 @@ function classify(value: JsonObject, id: RequestId | undefined, text: string): P
     return invalid('"id" must be a string of at most 256 characters or an integer');
   }
   const source = { text, value };
-  if (!Object.hasOwn(value, 'method'))
-    return classifyResponse(value, id, source) ?? invalid('"method" is missing');
+  if (!Object.hasOwn(value, 'method')) return classifyResponse(value, id, source);
   const { method, params } = value;
   if (typeof method !== 'string' || method === '')
     return invalid('"method" must be a string that is not empty');
@@ -92,15 +91,18 @@ function classify(value: JsonObject, id: RequestId | undefined, text: string): P
     : { kind: 'notification', method, params, source };
 }
 
-/** What answers a request of ours, rightly or not: whoever waits for it is told. An error may be of no request. */
 function classifyResponse(
   value: JsonObject,
   id: RequestId | undefined,
   source: { text: string; value: JsonObject },
-): ParsedMessage | undefined {
-  const isOfRequest = id !== undefined && (Object.hasOwn(value, 'result') || Object.hasOwn(value, 'error'));
-  const isOfNone = !id && isObject(value['error']) && !Object.hasOwn(value, 'result');
-  return isOfRequest || isOfNone ? { kind: 'response', id, source } : undefined;
+): ParsedMessage {
+  const { result, error } = value;
+  const [hasResult, hasError] = [isObject(result), isObject(error)];
+  const response = { kind: 'response', id, source } as const;
+  if (hasResult !== hasError && !(hasResult && !id)) return response;
+  if (!id || (result === undefined && error === undefined)) return invalidRequest(id, '"method" is missing');
+  const rejected = invalidRequest(id, 'an answer has either a "result" or an "error", which is an object');
+  return { ...rejected, answer: response };
 }
 
 function faultText(fault: ScanFault, limits: ScanLimits): string {

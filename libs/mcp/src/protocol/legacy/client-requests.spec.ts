@@ -15,8 +15,9 @@ interface Sent {
 function answerOf(id: string | undefined, outcome = '"result":{}'): ResponseMessage {
   const text = `{"jsonrpc":"2.0",${id === undefined ? '' : `"id":${id},`}${outcome}}`;
   const message = parseMessage(Buffer.from(text), { depth: 64, tokens: 1000 });
-  if (message.kind !== 'response') throw new Error(`${text} is a ${message.kind}`);
-  return message;
+  const answer = message.kind === 'rejected' ? message.answer : message;
+  if (answer?.kind !== 'response') throw new Error(`${text} is a ${message.kind}`);
+  return answer;
 }
 
 /** One call that asks: what it sent, and the ways to ask and to answer. */

@@ -89,8 +89,9 @@ export class HttpTransport implements OnApplicationBootstrap, BeforeApplicationS
     await endpoint.request(message, exchange, acceptance);
   }
 
-  private async reject({ id, error }: RejectedMessage, exchange: HttpExchange): Promise<void> {
+  private async reject({ id, error, answer }: RejectedMessage, exchange: HttpExchange): Promise<void> {
     this.server.log.refused('http', error.code, error.message);
+    if (answer) await this.legacy.takeWrong(answer, exchange);
     const nullId = id === undefined && (await this.legacy.wantsNullId(exchange));
     exchange.refuse({ status: 400, error, id }, nullId);
   }

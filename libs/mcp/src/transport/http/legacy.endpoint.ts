@@ -95,6 +95,17 @@ export class LegacyEndpoint {
     exchange.send(202, undefined);
   }
 
+  /** Tells whoever waits for it of an answer that is refused. */
+  async takeWrong(answer: ResponseMessage, exchange: HttpExchange): Promise<void> {
+    const party = this.isOff ? undefined : await this.party(exchange, undefined);
+    if (!party || isRefusal(party)) return;
+    try {
+      await this.take(answer, party.session);
+    } finally {
+      party.release();
+    }
+  }
+
   /**
    * Several messages in one body: each is served by itself, and the answers come together, or one by one on a stream.
    * Source: Base Protocol, Batching, 2025-03-26.
@@ -208,11 +219,13 @@ export class LegacyEndpoint {
   }
 
   private async take(message: ParsedMessage, session: Session | undefined): Promise<void> {
-    if (!session || message.kind === 'rejected' || message.kind === 'request') return;
+    if (!session || message.kind === 'request') return;
     const { sessions } = this.server;
-    if (message.kind === 'response') await sessions.answer(session, message);
-    else if (message.method === 'notifications/cancelled') await sessions.cancel(session, message);
-    else if (message.method === 'notifications/initialized') await session.peer.becomeReady();
+    const answer = message.kind === 'rejected' ? message.answer : message;
+    if (!answer) return;
+    if (answer.kind === 'response') await sessions.answer(session, answer);
+    else if (answer.method === 'notifications/cancelled') await sessions.cancel(session, answer);
+    else if (answer.method === 'notifications/initialized') await session.peer.becomeReady();
   }
 
   private async answerAll(
@@ -240,10 +253,10 @@ export class LegacyEndpoint {
     reply: ReplyStream,
     batch: BatchReply,
   ): Promise<void> {
-    if (member.kind === 'rejected') return batch.add(member.id, errorMessage(member.id, member.error, true));
     if (member.kind !== 'request') {
       // A store that fails takes none of the other messages with it.
       await this.take(member, party.session).catch((fault: unknown) => this.server.sessions.onFault(fault));
+      if (member.kind === 'rejected') batch.add(member.id, errorMessage(member.id, member.error, true));
       return;
     }
     const request = requestWith(exchange.request, member.source.value);

@@ -111,6 +111,8 @@ export class PeerChannel extends Channel {
   async take(message: ParsedInput, bearerOf = this.identity.bearerOf): Promise<PeerAnswer | undefined> {
     // What came late: nothing may be opened for a peer that is gone, since nothing would end it.
     if (this.isClosed) return undefined;
+    // A peer would take the refusal of its answer for an answer to a request of its own.
+    if (message.kind === 'rejected' && this.takeWrong(message)) return undefined;
     const refusal = this.refuse(message);
     if (refusal !== undefined) return { message: refusal };
     if (message.kind === 'batch') return this.batch(message, bearerOf);
@@ -165,7 +167,14 @@ export class PeerChannel extends Channel {
     return answers.isEmpty ? undefined : { message: answers.toArray() };
   }
 
-  private reject({ id, error }: RejectedMessage): string {
+  /** Tells whoever waits for it of an answer that is refused; false where nobody does. */
+  private takeWrong({ answer }: RejectedMessage): boolean {
+    return answer !== undefined && this.legacy?.peer.answer(answer) === true;
+  }
+
+  private reject(message: RejectedMessage): string {
+    const { id, error } = message;
+    this.takeWrong(message);
     this.server.log.refused(this.identity.transport, error.code, error.message);
     return errorMessage(id, error, this.wantsNullId);
   }
