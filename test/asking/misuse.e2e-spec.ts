@@ -1,11 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  Catch,
   Injectable,
   Module,
+  UseFilters,
   UseGuards,
   UseInterceptors,
+  type ArgumentsHost,
   type CallHandler,
   type CanActivate,
+  type ExceptionFilter,
   type ExecutionContext,
   type NestInterceptor,
 } from '@nestjs/common';
@@ -22,6 +26,18 @@ const RESULT_SIZE = 20_000;
 class RetriesForEver implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler) {
     return next.handle().pipe(retry());
+  }
+}
+
+/** As applications have it for their routes. */
+@Catch()
+class AnswersAll implements ExceptionFilter {
+  catch(_thrown: unknown, host: ArgumentsHost): void {
+    host
+      .switchToHttp()
+      .getResponse<{ status(code: number): { json(body: unknown): void } }>()
+      .status(500)
+      .json({});
   }
 }
 
@@ -118,6 +134,16 @@ class MisusedTools {
   @McpTool({ description: 'Asks by a text that is larger than a result may be' })
   async large(ctx: McpContext): Promise<string> {
     return (await ctx.elicitUrl('x'.repeat(RESULT_SIZE), URL_FORM)).action;
+  }
+
+  @McpTool({ description: 'Asks under a filter that answers every error' })
+  @UseFilters(AnswersAll)
+  filtered(ctx: McpContext): Promise<string> {
+    return this.rootsOf(ctx);
+  }
+
+  private async rootsOf(ctx: McpContext): Promise<string> {
+    return (await ctx.roots()).map(({ uri }) => uri).join();
   }
 
   @McpTool({ description: 'Can do without an answer' })
@@ -227,6 +253,11 @@ describe.each(ADAPTERS)('handlers that ask where they should not, on %s', (adapt
     const session = await ready(running.mcp);
     for (const { result } of [await call('withoutRoots'), await session.callTool('withoutRoots')])
       expect([textOf(result), result['isError']]).toEqual(['no roots', undefined]);
+  });
+
+  it('S-133, L2: lacks it all the same where a filter answers every error', async () => {
+    const { status, error } = await call('filtered');
+    expect([status, error.code, error.data]).toEqual([400, -32021, { requiredCapabilities: { roots: {} } }]);
   });
 
   it('gets nothing once its call is over, in both eras', async () => {

@@ -71,7 +71,7 @@ export class HandlerFactory implements HandlerActivator {
         const bounds = { call: context, resultSize };
         const { value, failure } = await runFiltered(await acquire(origin.request), args, bounds);
         // Whatever a handler, an interceptor or a filter made of it: a call that asked is not over.
-        const undecided = context.questions.verdict();
+        const undecided = context.questions.verdict(failure?.thrown);
         if (undecided) await interrupted(undecided);
         const answer = answerOf(facade);
         if (answer) return await answered(outcomes, answer, failure, bounds, context);

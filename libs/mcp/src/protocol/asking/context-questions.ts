@@ -59,7 +59,7 @@ export class ContextQuestions {
   /**
    * How the call comes out, where it asked what is not answered; whatever its handler made of that.
    *
-   * @param thrown what its pipeline ended with, if it failed
+   * @param thrown what its handler and interceptors ended with, if they failed; whatever a filter made of that
    */
   verdict(thrown?: unknown): Promise<RoundVerdict | undefined> | undefined {
     return this.asked instanceof ModernRounds && this.asked.isUndecided

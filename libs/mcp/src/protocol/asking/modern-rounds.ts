@@ -104,7 +104,7 @@ export class ModernRounds extends KeyedQuestions {
   /**
    * How the call comes out, where that is not its handler's to say.
    *
-   * @param thrown what its pipeline ended with, if it failed: a question that cannot be asked is only then indispensable
+   * @param thrown what its handler and interceptors ended with: only where they let it pass is it indispensable to ask
    */
   async verdict(thrown?: unknown): Promise<RoundVerdict | undefined> {
     this.isDecided = true;
