@@ -55,6 +55,7 @@ export class TicketTools {
   @Roles('agent', 'admin')
   async closeTicket({ id, resolution }: CloseTicketDto, ctx: McpContext) {
     if (resolution !== undefined) return this.tickets.close(id, resolution);
+    await this.tickets.assertOpen(id);
     const answer = await ctx.elicit(`What solved ticket ${id}?`, ResolutionDto, { key: 'resolution' });
     if (answer.action !== 'accept') return `Ticket ${id} stays open: the user did not say what solved it`;
     return this.tickets.close(id, answer.content.resolution);
@@ -66,6 +67,7 @@ export class TicketTools {
   })
   @Roles('agent', 'admin')
   async closeTickets({ ids }: CloseTicketsDto, ctx: McpContext) {
+    for (const id of ids) await this.tickets.assertOpen(id);
     const reason = await ctx.elicit(`What solved these ${ids.length} tickets?`, ResolutionDto, {
       key: 'resolution',
     });

@@ -54,6 +54,12 @@ export class TicketsService {
     return found(id, ticket).comments.at(-1)!;
   }
 
+  /** Refuses where there is nothing to close, before anybody is asked what solved it. */
+  async assertOpen(id: string): Promise<void> {
+    const { status, resolution } = found(id, await this.tickets.findById(id));
+    if (status === TicketStatus.Closed) throw alreadyClosed(id, resolution);
+  }
+
   /** Closing twice with the same resolution changes nothing; another resolution is refused. */
   async close(id: string, resolution: string): Promise<TicketSummary> {
     const ticket = await this.tickets.update(id, (current) => {
@@ -61,7 +67,7 @@ export class TicketsService {
         return { status: TicketStatus.Closed, resolution, updatedAt: new Date().toISOString() };
       }
       if (current.resolution !== resolution) {
-        throw new ConflictException(`Ticket ${id} is already closed: ${current.resolution}`);
+        throw alreadyClosed(id, current.resolution);
       }
       return {};
     });
@@ -84,4 +90,8 @@ function found(id: string, ticket: Ticket | undefined): Ticket {
 
 function notFound(id: string): NotFoundException {
   return new NotFoundException(`There is no ticket ${id}. Search the tickets to find the right id.`);
+}
+
+function alreadyClosed(id: string, resolution: string | null): ConflictException {
+  return new ConflictException(`Ticket ${id} is already closed: ${resolution}`);
 }

@@ -207,6 +207,20 @@ describe('Helpdesk tools', () => {
       expect(result.structuredContent).toMatchObject({ id, status: 'closed', resolution: 'By phone' });
     });
 
+    it('asks nobody about tickets that there are none of, or that are closed', async () => {
+      const [closed, open] = [await items({ status: 'closed', limit: 1 }), await idsOf(1)];
+      const id = closed[0]!.id as string;
+      for (const [name, args, why] of [
+        ['closeTicket', { id }, `Ticket ${id} is already closed: `],
+        ['closeTicket', { id: 'T-9999' }, 'There is no ticket T-9999'],
+        ['closeTickets', { ids: [...open, id] }, `Ticket ${id} is already closed: `],
+      ] as const) {
+        const { messages, result } = await talk(name, args, {});
+        expect([messages, result.isError]).toEqual([[], true]);
+        expect(result.content[0]!.text).toContain(why);
+      }
+    });
+
     it('closes several after it asked twice, and none where the user does not confirm', async () => {
       const ids = await idsOf(3);
       const resolution = accept({ resolution: 'Outage over' });
