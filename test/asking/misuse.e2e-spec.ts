@@ -221,6 +221,17 @@ describe.each(ADAPTERS)('handlers that ask where they should not, on %s', (adapt
     },
   );
 
+  it.each(['retried', 'insists'])(
+    'S-133, S-134: %s: is refused as any other call in 2026-07-28',
+    async (name) => {
+      const lacking = await modern(running.mcp, 'tools/call', { name });
+      expect([lacking.status, lacking.error.code]).toEqual([400, -32021]);
+      const forged = await call(name, { requestState: 'x' });
+      const wrong = await call(name, { inputResponses: { 'elicitation-1': { action: 'yes' } } });
+      expect([forged.error.code, wrong.error.code]).toEqual([-32602, -32602]);
+    },
+  );
+
   it.each(['hangs', 'hangsBriefly', 'triedLater'])(
     '%s: is asked for, though it does not end',
     async (name) => {

@@ -67,12 +67,12 @@ export class ContextQuestions {
       : undefined;
   }
 
-  /** The verdict on a call that waits for its client while whoever runs its handler does not end. */
+  /** The verdict on a call that was ended while whoever runs its handler did not. */
   async overdueVerdict(): Promise<RoundVerdict | undefined> {
-    if (!this.isSuspended) return undefined;
+    if (!this.isSuspended && !this.givenUp) return undefined;
     // What is done once may not end either: then there is nothing to go on from.
     return Promise.race([
-      this.verdict(),
+      this.verdict(this.givenUp),
       new Promise<undefined>((resolve) => setImmediate(resolve, undefined)),
     ]);
   }
