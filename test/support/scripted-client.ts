@@ -174,6 +174,10 @@ async function officialV1(transport: ClientTransport, capabilities: Json): Promi
   if (capabilities['sampling']) client.setRequestHandler(CreateMessageRequestSchema, answer);
   if (capabilities['roots']) client.setRequestHandler(ListRootsRequestSchema, answer);
   await client.connect(transport as never);
+  return talkTo(client, dialogue);
+}
+
+function talkTo(client: V1Client | ModernClient, dialogue: Dialogue): ScriptedClient {
   return dialogue.client(
     {
       'tools/call': (params) => client.callTool(params as never),
@@ -192,14 +196,7 @@ async function officialV2(transport: ClientTransport, capabilities: Json): Promi
   if (capabilities['sampling']) client.setRequestHandler('sampling/createMessage', answer);
   if (capabilities['roots']) client.setRequestHandler('roots/list', answer);
   await client.connect(transport as never);
-  return dialogue.client(
-    {
-      'tools/call': (params) => client.callTool(params as never),
-      'prompts/get': (params) => client.getPrompt(params as never),
-      'resources/read': (params) => client.readResource(params as never),
-    },
-    () => client.close(),
-  );
+  return talkTo(client, dialogue);
 }
 
 type Send = (params: Json) => Promise<unknown>;
